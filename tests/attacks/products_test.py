@@ -1,6 +1,7 @@
 """Schemas and patterns whose parts multiply: a few megabytes of text that would be minutes of work.
 
-Each must be refused for the work that it takes, long before, and its memory must stay small.
+Each must be refused for the work that it takes, long before, and its memory must stay small. So must that
+of as many schemas as a text has room for.
 """
 
 import json
@@ -9,6 +10,7 @@ import subprocess
 
 MASKCTL = os.environ["MASKD_MASKCTL"]
 MIB = 512
+MIB_OF_SHORT = 320  # of 4 MiB of text
 
 
 def each(text: str, to: int) -> dict:
@@ -77,17 +79,23 @@ SHARED = {
         '{"oneOf":[{"enum":[', each("1${i}", 150_000), ']},{"enum":[', each("-1${i}", 150_000), "]}]}"]),
     "many_own": ("json_schema", all_of('"type":"string",', each('{"minLength":${i}}', 60_000))),
 }
+# The shortest schemas, as many as there may be.
+SHORT = {
+    "true": ("json_schema", ['{"prefixItems":[', each("true", 830_000), "]}"]),
+    "empty": ("json_schema", ['{"prefixItems":[', each("{}", 1_390_000), "]}"]),
+    "false": ("json_schema", ['{"anyOf":[', each("false", 690_000), "]}"]),
+}
 
 
 def cases() -> list:
     made = []
-    for table, refused in ((PRODUCTS, True), (SHARED, False)):
+    for table, refused, mib in ((PRODUCTS, True, MIB), (SHARED, False, MIB), (SHORT, True, MIB_OF_SHORT)):
         for name, (form, recipe) in table.items():
             made.append({
                 "id": f"product-{name}", "kind": form, "format": form, "recipe": recipe,
                 "expected": "error" if refused else "ok_within_budget", "may_refuse": refused,
                 "codes": ["RESOURCE_EXHAUSTED"] if refused else [],
-                "budget": {"ms": 0, "mib": MIB}, "why": "",
+                "budget": {"ms": 0, "mib": mib}, "why": "",
             })
     return made
 

@@ -36,6 +36,11 @@ Hash128 HashOfDialect(const Dialect& dialect) {
   return Mix(hash, (dialect.named ? 1 : 0) + (dialect.format_assertion ? 2 : 0));
 }
 
+// Of a schema without keywords: such ones have a view in common.
+Hash128 HashOfBare(const JsonValue& schema, const Dialect& dialect) {
+  return Mix(HashOfDialect(dialect), static_cast<std::uint64_t>(schema.type()));
+}
+
 }  // namespace
 
 EqualSchemas::EqualSchemas(const std::deque<SchemaView>& views, const SchemaResources& resources) {
@@ -49,10 +54,16 @@ EqualSchemas::EqualSchemas(const std::deque<SchemaView>& views, const SchemaReso
   assert(hashes_.size() == views.size());
   absl::flat_hash_map<Hash128, JsonId> firsts;
   for (const SchemaView* view : order) firsts[hashes_.at(view->at.id())] = view->at.id();
-  absl::flat_hash_map<JsonId, JsonId> targets;
+  absl::flat_hash_map<JsonType, JsonId> bare;
   for (const SchemaView* view : order)
-    if (const auto target = TargetOf(*view); target.has_value())
-      targets.emplace(view->at.id(), *target);
+    if (IsBareSchema(view->at)) bare.emplace(view->at.type(), view->at.id());
+  absl::flat_hash_map<JsonId, JsonId> targets;
+  for (const SchemaView* view : order) {
+    const auto target = TargetOf(*view);
+    if (!target.has_value()) continue;
+    const JsonValue named = view->at.at(*target);
+    targets.emplace(view->at.id(), IsBareSchema(named) ? bare.at(named.type()) : named.id());
+  }
   for (const SchemaView* view : order) {
     std::vector<JsonId> names = {view->at.id()};
     while (targets.contains(names.back()) && !first_.contains(names.back()))
@@ -67,13 +78,14 @@ EqualSchemas::EqualSchemas(const std::deque<SchemaView>& views, const SchemaReso
 
 // A reference is the place that it leads to: what stands there may not have been hashed yet.
 Hash128 EqualSchemas::HashOf(const SchemaView& view, const Dialect& dialect) const {
+  if (IsBareSchema(view.at)) return HashOfBare(view.at, dialect);
   Hash128 hash = HashOfDialect(dialect);
   if (const auto target = TargetOf(view); target.has_value()) return Mix(Mix(hash, 1), *target);
   hash = Mix(hash, static_cast<std::uint64_t>(view.at.type()));
   for (const JsonValue member : view.at.children()) {
     const KeywordRow* row = FindKeyword(member.key(), dialect);
     if (row != nullptr && row->keyword != Keyword::kAnnotation)
-      hash = HashOfKeyword(*row, member, MixBytes(hash, member.key()));
+      hash = HashOfKeyword(*row, dialect, member, MixBytes(hash, member.key()));
     else if (member.key() == "nullable" || member.key() == "additionalItems")
       hash = MixBytes(MixBytes(hash, member.key()), member.Compact());
   }
@@ -83,17 +95,20 @@ Hash128 EqualSchemas::HashOf(const SchemaView& view, const Dialect& dialect) con
 }
 
 // Subschemas count by their hashes, all else by its text. The keys of a map of schemas count too.
-Hash128 EqualSchemas::HashOfKeyword(const KeywordRow& row, const JsonValue& member,
-                                    Hash128 hash) const {
+Hash128 EqualSchemas::HashOfKeyword(const KeywordRow& row, const Dialect& dialect,
+                                    const JsonValue& member, Hash128 hash) const {
   if (row.keyword == Keyword::kRef) return hash;
   const std::vector<JsonValue> schemas = SubschemasOf(row.shape, member);
   if (schemas.empty()) return MixBytes(hash, member.Compact());
-  const bool single = schemas.front().id() == member.id();
-  if (single) return Mix(hash, hashes_.at(member.id()));
+  const auto mixed = [&](const JsonValue& schema) {
+    if (IsBareSchema(schema)) return Mix(hash, HashOfBare(schema, dialect));
+    const auto known = hashes_.find(schema.id());
+    return known == hashes_.end() ? MixBytes(hash, schema.Compact()) : Mix(hash, known->second);
+  };
+  if (schemas.front().id() == member.id()) return mixed(member);
   for (const JsonValue child : member.children()) {
     hash = MixBytes(hash, child.key());
-    const auto known = hashes_.find(child.id());
-    hash = known == hashes_.end() ? MixBytes(hash, child.Compact()) : Mix(hash, known->second);
+    hash = mixed(child);
   }
   return Mix(hash, member.size());
 }

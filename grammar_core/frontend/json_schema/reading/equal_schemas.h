@@ -21,7 +21,8 @@ class EqualSchemas {
  public:
   // Each schema stands for itself.
   EqualSchemas() = default;
-  // `views` are all schemas, their references resolved and none of them leading back to itself.
+  // `views` are all schemas, those without a keyword once for each way to write them; their
+  // references are resolved and none of them leads back to itself.
   // None of the references may depend on the dynamic scope.
   EqualSchemas(const std::deque<SchemaView>& views, const SchemaResources& resources);
 
@@ -33,8 +34,8 @@ class EqualSchemas {
 
  private:
   [[nodiscard]] Hash128 HashOf(const SchemaView& view, const Dialect& dialect) const;
-  [[nodiscard]] Hash128 HashOfKeyword(const KeywordRow& row, const JsonValue& member,
-                                      Hash128 hash) const;
+  [[nodiscard]] Hash128 HashOfKeyword(const KeywordRow& row, const Dialect& dialect,
+                                      const JsonValue& member, Hash128 hash) const;
 
   // Of those that another stands for.
   absl::flat_hash_map<JsonId, JsonId> first_;

@@ -5,7 +5,9 @@
 // valid), so it is refused here and everything later may take schemas apart without looking out for
 // it. A cycle through a part of the instance, as in a tree, is fine.
 //
-// Invariant  views_ holds each schema once; index_ finds it; every part names a schema in the set.
+// Invariant  index_ finds the view of each schema; every part names a schema in the set. Schemas
+//            without a keyword that are written alike share a view, which has some 900 bytes where
+//            `{},` has three; the others have one each.
 // Cost       linear in schemas and references, each of which may lead to all dynamic anchors of its
 //            name; taken from the budget.
 // Source     JSON Schema Core 2020-12, section 9.4.1 (no infinite recursion).
@@ -65,13 +67,31 @@ absl::Status SchemaSet::QueueDynamicTargets(std::vector<JsonValue>* queue, Budge
   return absl::OkStatus();
 }
 
+bool SchemaSet::ShareBareView(const JsonValue& schema) {
+  if (!IsBareSchema(schema)) return false;
+  const auto next = static_cast<std::uint32_t>(views_.size());
+  const auto [bare, is_new] = bare_views_.try_emplace(schema.type(), next);
+  if (is_new) return false;
+  index_[schema.id()] = bare->second;
+  // The first in the document stands for the others, as among all schemas that are equal.
+  SchemaView& view = views_[bare->second];
+  if (schema.id() > view.at.id()) return true;
+  view.at = schema;
+  for (SchemaPart& part : view.parts) part.id = schema.id();
+  return true;
+}
+
 // Reads one schema, unless it is known, and queues the schemas that it leads to.
 absl::Status SchemaSet::LoadOne(const JsonValue& schema, std::vector<JsonValue>* queue) {
-  if (!index_.try_emplace(schema.id(), views_.size()).second) return absl::OkStatus();
+  const auto next = static_cast<std::uint32_t>(views_.size());
+  if (!index_.try_emplace(schema.id(), next).second) return absl::OkStatus();
+  if (ShareBareView(schema)) return absl::OkStatus();
   absl::StatusOr<SchemaView> view = ReadSchemaView(schema, resources_.DialectOf(schema), formats_);
   if (!view.ok()) return view.status();
   queue->insert(queue->end(), view->subschemas.begin(), view->subschemas.end());
   if (absl::Status status = ResolveRefsOf(&*view, queue); !status.ok()) return status;
+  if (notes_ > kMaxWarnings) view->notes = {};
+  notes_ += view->notes.size();
   views_.push_back(*std::move(view));
   return absl::OkStatus();
 }

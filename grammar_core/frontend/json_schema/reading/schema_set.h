@@ -7,6 +7,7 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_READING_SCHEMA_SET_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_READING_SCHEMA_SET_H_
 
+#include <cstdint>
 #include <deque>
 #include <set>
 #include <string>
@@ -32,13 +33,13 @@ class SchemaSet {
   // `id` must be a schema that was reached.
   [[nodiscard]] const SchemaView& view(JsonId id) const { return views_[index_.at(id)]; }
   [[nodiscard]] JsonValue root() const { return resources_.root(); }
-  [[nodiscard]] std::size_t size() const { return views_.size(); }
+  [[nodiscard]] std::size_t size() const { return index_.size(); }
   [[nodiscard]] const SchemaResources& resources() const { return resources_; }
   // Whether some reference depends on the dynamic scope.
   [[nodiscard]] bool is_dynamic() const { return !dynamic_names_.empty(); }
 
   // The first of the schemas that say what `id` says.
-  [[nodiscard]] JsonId FirstOf(JsonId id) const { return equal_.FirstOf(id); }
+  [[nodiscard]] JsonId FirstOf(JsonId id) const { return equal_.FirstOf(view(id).at.id()); }
 
   // Appends what the reading of each schema noted.
   void AddNotes(std::vector<Diagnostic>* warnings) const;
@@ -51,6 +52,8 @@ class SchemaSet {
       : resources_(std::move(resources)), dialect_(dialect), formats_(formats) {}
 
   absl::Status LoadOne(const JsonValue& schema, std::vector<JsonValue>* queue);
+  // Whether a schema without keywords has the view of another one now.
+  bool ShareBareView(const JsonValue& schema);
   absl::Status ResolveRefsOf(SchemaView* view, std::vector<JsonValue>* queue);
   absl::Status QueueDynamicTargets(std::vector<JsonValue>* queue, Budget& budget) const;
   absl::Status CheckCycles(Budget& budget) const;
@@ -62,7 +65,11 @@ class SchemaSet {
   Dialect dialect_;
   Formats formats_;
   std::deque<SchemaView> views_;
-  absl::flat_hash_map<JsonId, std::size_t> index_;
+  absl::flat_hash_map<JsonId, std::uint32_t> index_;
+  // The views of the schemas that are written `true`, `false` and {}, by what they are.
+  absl::flat_hash_map<JsonType, std::uint32_t> bare_views_;
+  // Of all views: what no warning has room for is not kept.
+  std::size_t notes_ = 0;
   // The names of references that depend on the dynamic scope.
   std::set<std::string> dynamic_names_;
   EqualSchemas equal_;

@@ -409,6 +409,10 @@ std::vector<JsonId> SchemaView::MemberSchemas(Keyword keyword, const MemberName&
   return schemas;
 }
 
+bool IsBareSchema(const JsonValue& schema) {
+  return schema.is_bool() || (schema.is_object() && schema.size() == 0);
+}
+
 absl::StatusOr<SchemaView> ReadSchemaView(const JsonValue& schema, const Dialect& dialect,
                                           Formats formats) {
   return ViewReader(schema, dialect, formats).Read();

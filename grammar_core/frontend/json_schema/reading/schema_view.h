@@ -131,6 +131,9 @@ struct SchemaView {
   [[nodiscard]] std::vector<JsonId> MemberSchemas(Keyword keyword, const MemberName& name) const;
 };
 
+// Whether it is a boolean or has no members.
+bool IsBareSchema(const JsonValue& schema);
+
 // Reads one schema, not those inside it. References are not resolved: their parts have the id of
 // the reference itself.
 // Errors: INVALID_ARGUMENT at the keyword whose value has the wrong shape.
