@@ -13,6 +13,7 @@
 
 namespace maskd {
 
+// Injected wherever something waits or expires, so that a test decides when.
 class Clock {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
