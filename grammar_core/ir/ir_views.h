@@ -32,6 +32,7 @@ inline RepeatNode AsRepeat(const IrNode& node) {
 struct BlockNode {
   std::uint32_t spaces;
   char open;
+  // The bracket that ends it.
   [[nodiscard]] char close() const { return open == '{' ? '}' : ']'; }
 };
 // Of a kBlock.
@@ -84,6 +85,8 @@ inline const std::string& BytesOf(const GrammarIr& ir, const IrNode& node) {
   assert(node.kind == IrKind::kBytes);
   return ir.byte_strings[node.a];
 }
+// The same, of the kind that each function is named for. References are good as long as the IR
+// stays as it is.
 inline const ByteBits& ByteSetOf(const GrammarIr& ir, const IrNode& node) {
   assert(node.kind == IrKind::kByteSet);
   return ir.byte_sets[node.a];
