@@ -45,6 +45,7 @@ class WorkPool {
   // The job that has waited longest, begun and the caller's to run; empty when none waits.
   std::function<void()> Take() ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Jobs that may wait, and those that do now.
   [[nodiscard]] std::size_t queue_limit() const { return queue_limit_; }
   [[nodiscard]] std::size_t waiting() const ABSL_LOCKS_EXCLUDED(mutex_);
 
