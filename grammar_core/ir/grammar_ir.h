@@ -193,19 +193,44 @@ void AppendNodes(const ObjectSpec& spec, std::vector<NodeId>* out);
 // Makes `spec` speak of places[node] where it spoke of `node`.
 void MapNodes(ObjectSpec* spec, const std::vector<NodeId>& places);
 
-// Read it by the views of ir_views.h; IrBuilder makes it. Sixteen bytes and a few, so that passes
-// read an IR from front to back.
+// Read it by the views of ir_views.h; IrBuilder makes it. Twenty bytes, so that passes read an IR
+// from front to back.
 struct IrNode {
+  // Without a payload: of a kind that has none, or one that IrPayload fills in.
+  explicit IrNode(IrKind its_kind) : kind(its_kind) {}
+
   IrKind kind;
   Spelling spelling = Spelling::kUtf8;  // kEncode
-  // kRepeat: min and max. kLimited: tokens. kBytes, kText, kTextSet, kByteSet, kTokens, kCharSet,
-  // kNumber, kObject, kDistinct: index into the pool of that kind in `a`. kCall: the rule in `a`.
-  // kBreak, kBlock: spaces a level in `a`. kBlock: the opening byte in `b`.
-  std::uint32_t a = 0;
-  std::uint32_t b = 0;
   // Children: [first_child, first_child + child_count) of GrammarIr::children.
   std::uint32_t first_child = 0;
   std::uint32_t child_count = 0;
+
+ private:
+  friend class IrPayload;
+
+  // kRepeat: min and max. kLimited: tokens. kBytes, kText, kTextSet, kByteSet, kTokens, kCharSet,
+  // kNumber, kObject, kDistinct: index into the pool of that kind in `a_`. kCall: the rule in `a_`.
+  // kBreak, kBlock: spaces a level in `a_`. kBlock: the opening byte in `b_`.
+  std::uint32_t a_ = 0;
+  std::uint32_t b_ = 0;
+};
+static_assert(sizeof(IrNode) == 20);
+
+// The payload itself, for who makes nodes, moves them to another IR, hashes or compares them.
+class IrPayload {
+ public:
+  // A node of a kind with a payload; what `first` and `second` are, IrNode says.
+  static IrNode Node(IrKind kind, std::uint32_t first, std::uint32_t second = 0) {
+    IrNode node(kind);
+    node.a_ = first;
+    node.b_ = second;
+    return node;
+  }
+  // Whatever the kind: 0 where it has no such field.
+  static std::uint32_t First(const IrNode& node) { return node.a_; }
+  static std::uint32_t Second(const IrNode& node) { return node.b_; }
+  // For a pass that moves what the field names.
+  static void SetFirst(IrNode* node, std::uint32_t first) { node->a_ = first; }
 };
 
 // A rule of the grammar. Its number is its index in GrammarIr::rules.

@@ -31,6 +31,7 @@
 #include "grammar_core/base/limits.h"
 #include "grammar_core/ir/counts.h"
 #include "grammar_core/ir/grammar_ir.h"
+#include "grammar_core/ir/ir_views.h"
 
 namespace maskd {
 
@@ -65,7 +66,7 @@ class IrBuilder {
     assert(open == '[' || open == '{');
     if (lines == Nothing()) return lines;
     const auto first = static_cast<unsigned char>(open);
-    return Intern({.kind = IrKind::kBlock, .a = spaces, .b = first}, {lines});
+    return Intern(IrPayload::Node(IrKind::kBlock, spaces, first), {lines});
   }
   // The arrays `arrays`, less those with equal items; `beside` are the node's further children.
   NodeId Distinct(NodeId arrays, const std::vector<NodeId>& beside, DistinctSpec spec);
