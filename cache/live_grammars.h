@@ -41,6 +41,7 @@ class RowOfGrammar {
     usage_.swap(other.usage_);
     return *this;
   }
+  // Counts its row off.
   ~RowOfGrammar() { Add(-1); }
 
  private:

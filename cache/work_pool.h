@@ -20,6 +20,7 @@
 
 namespace maskd::cache {
 
+// The compiles of a cache run here: as many at once as the pool has threads.
 class WorkPool {
  public:
   using JobId = std::uint64_t;

@@ -20,6 +20,7 @@ class Clock {
   using Duration = std::chrono::steady_clock::duration;
 
   virtual ~Clock() = default;
+  // Monotonic; of no relation to the calendar.
   virtual TimePoint Now() = 0;
   // Gives `mutex` back while it waits, until a notification of `changed`, `until`, or no reason at
   // all: look again in a loop.
