@@ -23,8 +23,10 @@
 
 namespace maskd::cache {
 
+// The order of use, and what each grammar was last said to hold.
 class ByteLru {
  public:
+  // A capacity of 0 keeps the one most recently used.
   explicit ByteLru(std::int64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
 
   // The grammar, now the most recently used. Null when there is none.
@@ -41,6 +43,7 @@ class ByteLru {
   // Drops grammars until these hold `bytes` less, or one is left. Returns what was dropped.
   std::vector<GrammarPtr> Shrink(std::int64_t bytes) { return EvictTo(held_bytes_ - bytes); }
 
+  // None of these three counts as a use.
   [[nodiscard]] bool Has(const std::string& id) const { return by_id_.contains(id); }
   [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
   [[nodiscard]] std::size_t size() const { return by_id_.size(); }

@@ -34,8 +34,10 @@
 
 namespace maskd::cache {
 
+// The one place of a server where compiles are begun; see the parts it joins in this folder.
 class GrammarCache {
  public:
+  // Read once, when the cache is made.
   struct Options {
     std::int64_t capacity_bytes = std::int64_t{1} << 30;
     int compile_threads = 1;  // 0: TakeCompile() alone
@@ -77,6 +79,7 @@ class GrammarCache {
   // Who compiles, and what waits for them.
   [[nodiscard]] const WorkPool& pool() const { return pool_; }
 
+  // As configured, and as last measured; the sums leave out what was dropped and still lives.
   [[nodiscard]] std::int64_t capacity_bytes() const { return options_.capacity_bytes; }
   [[nodiscard]] std::int64_t held_bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
   [[nodiscard]] std::size_t size() const ABSL_LOCKS_EXCLUDED(mutex_);

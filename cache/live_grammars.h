@@ -32,13 +32,16 @@ struct GrammarUsage {
 class RowOfGrammar {
  public:
   RowOfGrammar() = default;  // of none
+  // `usage` may be null: then nothing is counted.
   explicit RowOfGrammar(std::shared_ptr<GrammarUsage> usage) : usage_(std::move(usage)) { Add(1); }
   RowOfGrammar(const RowOfGrammar& other) : RowOfGrammar(other.usage_) {}
   RowOfGrammar(RowOfGrammar&& other) noexcept : usage_(std::exchange(other.usage_, nullptr)) {}
+  // Swaps, so the row that was counted here ends with `other`.
   RowOfGrammar& operator=(RowOfGrammar other) noexcept {
     usage_.swap(other.usage_);
     return *this;
   }
+  // Counts its row off.
   ~RowOfGrammar() { Add(-1); }
 
  private:
@@ -49,6 +52,7 @@ class RowOfGrammar {
   std::shared_ptr<GrammarUsage> usage_;
 };
 
+// What the memory accountant and the list of grammars look at.
 class LiveGrammars {
  public:
   using HeldBytes = std::function<std::int64_t(const GrammarPtr& grammar)>;
@@ -76,11 +80,13 @@ class LiveGrammars {
     std::vector<Listed> listed;
     const CompiledGrammar* next_after = nullptr;  // null: these were the last
   };
+  // At most `most` of them.
   [[nodiscard]] Some ListSome(const CompiledGrammar* after, std::size_t most) const;
 
   // All of them.
   [[nodiscard]] std::vector<GrammarPtr> all() const;
 
+  // As each was last measured: nothing is measured now.
   [[nodiscard]] std::int64_t held_bytes() const;
   [[nodiscard]] std::size_t size() const;
 

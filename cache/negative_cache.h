@@ -18,10 +18,12 @@
 
 namespace maskd::cache {
 
+// Read before a compile is begun; written when one has failed for good.
 class NegativeCache {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
+  // From `max_entries` on each new error costs the oldest one.
   NegativeCache(std::size_t max_entries, std::chrono::steady_clock::duration time_to_live)
       : max_entries_(max_entries), time_to_live_(time_to_live) {}
 
@@ -31,6 +33,7 @@ class NegativeCache {
   // The error kept for `id`, if it still lives.
   std::optional<absl::Status> Find(const std::string& id, TimePoint now);
 
+  // With those whose time is over and that nobody has asked for since.
   [[nodiscard]] std::size_t size() const { return errors_.size(); }
 
  private:

@@ -10,6 +10,7 @@
 
 namespace maskd::cache {
 
+// A tenant's; owned by whoever knows tenants, and by each grammar in the cache that counts for it.
 struct Share {
   std::atomic<std::int64_t> capacity_bytes = 0;  // 0: no limit but the cache's
   std::atomic<std::int64_t> held_bytes = 0;      // written under the cache's lock

@@ -39,6 +39,7 @@ using CompileWork = std::function<CompileResult(const std::atomic<bool>& cancell
 // the packaged library, where ThreadSanitizer does not see them; here each thread gets its own.
 absl::Status OwnCopy(const absl::Status& status);
 
+// Keyed by grammar id. It keeps no results: the cache does.
 class SingleFlight {
  private:
   struct Flight;
@@ -47,6 +48,7 @@ class SingleFlight {
   // A caller's share in a compile, or in a result that was there already.
   class Ticket {
    public:
+    // Whether the result was there, this caller began the compile, or it joined one that ran.
     enum class Origin { kKnown, kStarted, kJoined };
 
     // A ticket whose result is known.
@@ -74,6 +76,7 @@ class SingleFlight {
     Origin origin_;
   };
 
+  // `clock` decides when a wait is over.
   explicit SingleFlight(Clock* clock = Clock::Steady()) : clock_(clock) {}
 
   // Shares the running compile of `key`, or has `pool` run `work`; but what `known` gives, if that

@@ -20,6 +20,7 @@
 
 namespace maskd::cache {
 
+// The compiles of a cache run here: as many at once as the pool has threads.
 class WorkPool {
  public:
   using JobId = std::uint64_t;
@@ -45,6 +46,7 @@ class WorkPool {
   // The job that has waited longest, begun and the caller's to run; empty when none waits.
   std::function<void()> Take() ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Jobs that may wait, and those that do now.
   [[nodiscard]] std::size_t queue_limit() const { return queue_limit_; }
   [[nodiscard]] std::size_t waiting() const ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -63,6 +63,7 @@ def declared(line):
 
 
 def is_private(line, unnamed):
+    """Whether the name that this line defines is seen in its own file alone."""
     return unnamed or line.startswith(("static ", "using ", "template <> ")) or bool(TEST.match(line))
 
 
@@ -74,6 +75,7 @@ class Sources:
 
     @functools.cache
     def text(self, path):
+        """The file's content; "" for a header that the build has yet to make."""
         try:
             return (self.root / path).read_text(encoding="utf-8")
         except OSError:
@@ -129,6 +131,7 @@ class Sources:
         return frozenset(seen)
 
     def names(self, path):
+        """What has to be known of a source to let it stand beside others."""
         shown = (self.shown(header) for header in self.headers(path))
         return Names(self.private(path), self.words(path), frozenset().union(*shown))
 
@@ -148,22 +151,26 @@ class Names:
         return name in self.words or name in self.headers and not USED.match(origin)
 
     def can_stand_beside(self, other):
+        """Whether neither of the two would see a private name of the other."""
         return not (any(self.clash(*one) for one in other.private.items())
                     or any(other.clash(*one) for one in self.private.items()))
 
     def add(self, other):
+        """From now on these names are the batch's as well."""
         self.private |= other.private
         self.words |= other.words
         self.headers |= other.headers
 
 
 class Batch:
+    """Sources that one file will include, and their names together."""
     def __init__(self):
         self.paths = []
         self.names = Names()
 
 
 def join(sources, paths):
+    """Puts each source into the first batch that it can stand in, in the order of `paths`."""
     batches = []
     for path in paths:
         names = sources.names(path)
@@ -178,6 +185,7 @@ def join(sources, paths):
 
 
 def main():
+    """Writes the files and prints what to compile, with ';' between them for CMake."""
     root = pathlib.Path(sys.argv[1])
     into = pathlib.Path(sys.argv[2])
     name = sys.argv[3]

@@ -23,6 +23,7 @@ COMPLETIONS = {"bash": "maskctl", "zsh": "_maskctl", "fish": "maskctl.fish"}
 
 
 def run(*command: str) -> str:
+    """What the program prints; an exit status other than 0 ends the build."""
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
@@ -65,6 +66,7 @@ def split_flags(text: str) -> tuple:
 
 
 def options(flags: list) -> list:
+    """The flags of one --help as paragraphs of man(7)."""
     lines = [".SH OPTIONS"] if flags else []
     for flag, words in flags:
         name, equals, shape = flag.partition("=")
@@ -76,12 +78,14 @@ def options(flags: list) -> list:
 
 
 def head(name: str, version: str, what: str, synopsis: str) -> list:
+    """A page's title and its first two sections."""
     return [f".TH {name.upper().replace('-', chr(92) + '-')} 1 \"\" \"maskd {version}\" \"User Commands\"",
             ".nh", ".ad l", ".SH NAME", f"{escaped(name)} \\- {escaped(what)}",
             ".SH SYNOPSIS", f".B {escaped(synopsis)}"]
 
 
 def maskd_page(text: str, version: str) -> str:
+    """maskd.1, of what `maskd --help` prints."""
     before, flags, behind = split_flags(text)
     first, usage, more = before.split("\n\n", 2)
     lines = head("maskd", version, first.split(": ", 1)[1].rstrip("."), usage.strip())
@@ -99,6 +103,7 @@ def commands_of(text: str) -> list:
 
 
 def maskctl_page(text: str, version: str) -> str:
+    """maskctl.1, of what `maskctl --help` prints."""
     first, usage, _, more = text.split("\n\n", 3)
     lines = head("maskctl", version, first.removeprefix("maskctl ").rstrip("."),
                  usage.removeprefix("usage: "))
@@ -110,6 +115,7 @@ def maskctl_page(text: str, version: str) -> str:
 
 
 def command_page(command: str, text: str, version: str) -> str:
+    """A command's page, of what `maskctl COMMAND --help` prints."""
     before, flags, _ = split_flags(text)
     usage, summary, details = before.removesuffix("flags [default]:").split("\n\n", 2)
     lines = head(f"maskctl-{command}", version, summary, usage.removeprefix("usage: "))
@@ -118,6 +124,7 @@ def command_page(command: str, text: str, version: str) -> str:
 
 
 def main() -> None:
+    """Writes all pages and completions into the folder."""
     maskd, maskctl, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
     version = run(maskd, "--version").split()[1]
     overview = run(maskctl, "--help")

@@ -21,12 +21,16 @@
 
 namespace maskd::local {
 
+// What a client within the process talks to in place of a server's address.
 class Engine final : public client::LocalEngine, public std::enable_shared_from_this<Engine> {
  public:
   // Loads the vocabularies. Errors: those of TokenizerStore::Load(), RESOURCE_EXHAUSTED (the system
   // gives no thread).
   static absl::StatusOr<std::shared_ptr<Engine>> Load(const service::Config& config);
 
+  // The six calls that are no streams, each answered by the calling thread: as the server's
+  // handlers of the same names answer them, with the same errors. `deadline` ends the work, not
+  // only the wait.
   absl::Status Compile(const v1::CompileRequest& request, absl::Time deadline,
                        v1::CompileResponse* response) override;
   absl::Status Check(const v1::CheckRequest& request, absl::Time deadline,
@@ -39,9 +43,12 @@ class Engine final : public client::LocalEngine, public std::enable_shared_from_
                             v1::GetTokenizerResponse* response) override;
   absl::Status ListTokens(const v1::ListTokensRequest& request, absl::Time deadline,
                           v1::ListTokensResponse* response) override;
+  // Opens a stream whose steps the caller's thread answers (local_call.h). `*welcome` says what the
+  // hello was granted.
   absl::StatusOr<std::unique_ptr<client::StepCall>> OpenCall(const v1::DecodeRequest& hello,
                                                              v1::Welcome* welcome) override;
 
+  // What streams of this engine share.
   [[nodiscard]] const service::StreamHost& host() const { return host_; }
 
  private:

@@ -33,6 +33,7 @@
 
 namespace maskd::local {
 
+// The in-process counterpart of a call over gRPC or shared memory.
 class LocalCall final : public client::StepCall {
  public:
   static constexpr std::chrono::microseconds kTurn{200};
@@ -42,12 +43,20 @@ class LocalCall final : public client::StepCall {
   // Cancels the step that runs, if one does, and waits for its thread.
   ~LocalCall() override;
 
+  // Answers the step, or leaves it to a thread of the engine's after kTurn. `deadline` has no
+  // effect. Errors: how the stream has ended.
   absl::Status Write(const v1::DecodeRequest& message, std::size_t byte_size,
                      absl::Time deadline) override;
+  // The reply to the oldest step without one. Until `awake_until` it gives way to other threads
+  // and looks again, then it sleeps. Errors: DEADLINE_EXCEEDED, how the stream has ended.
   absl::Status Read(grpc::ByteBuffer& message, absl::Time deadline,
                     absl::Time awake_until) override;
+  // The same, without a deadline, until Interrupt(); then false.
   absl::StatusOr<bool> ReadUntilInterrupted(grpc::ByteBuffer& message) override;
+  // From any thread, as long as this lives: ends the call above, that of now or else the next.
   void Interrupt() override;
+  // Ends the stream behind the steps that were submitted; those not answered by `deadline` are
+  // cancelled. Errors: how it had ended before.
   absl::Status Finish(absl::Time deadline) override;
 
  private:

@@ -14,8 +14,10 @@
 
 namespace maskd::memory {
 
+// One for each kind of thing that comes and goes, shared by all threads.
 class Account {
  public:
+  // Relaxed: a sum, ordered with nothing else. `bytes` may be negative.
   void Add(std::int64_t bytes) { bytes_.fetch_add(bytes, std::memory_order_relaxed); }
   [[nodiscard]] std::int64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
@@ -23,6 +25,7 @@ class Account {
   std::atomic<std::int64_t> bytes_ = 0;
 };
 
+// The part of an account that one owner holds; a move takes it along.
 class Charge {
  public:
   Charge() = default;
@@ -35,6 +38,7 @@ class Charge {
     std::swap(bytes_, other.bytes_);
     return *this;
   }
+  // Gives back what it has charged.
   ~Charge() { Set(0); }
 
   // What is held from now on.
@@ -42,6 +46,7 @@ class Charge {
     if (account_ == nullptr || bytes == bytes_) return;
     account_->Add(bytes - std::exchange(bytes_, bytes));
   }
+  // By how much more, or less; and what is charged now.
   void Add(std::int64_t bytes) { Set(bytes_ + bytes); }
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
 

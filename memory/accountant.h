@@ -40,6 +40,7 @@
 
 namespace maskd::memory {
 
+// In ascending order of how urgent they are.
 enum class Mark : std::uint8_t { kLow, kHigh, kHeap };
 inline constexpr std::size_t kMarkCount = 3;
 inline constexpr std::array<const char*, kMarkCount> kMarkNames = {"low", "high", "heap"};
@@ -47,6 +48,7 @@ inline constexpr std::array<const char*, kMarkCount> kMarkNames = {"low", "high"
 // Who shrinks first: masks are made again in microseconds, grammars in milliseconds.
 inline constexpr std::array kShrinkOrder = {Part::kMasks, Part::kGrammars};
 
+// One for each process; the service makes it before all else that holds memory.
 class Accountant {
  public:
   // A mark was passed, upwards or back.
@@ -65,6 +67,7 @@ class Accountant {
     std::int64_t floor_bytes = 0;
   };
 
+  // Fixed for its lifetime. Shares are of limit_bytes.
   struct Options {
     std::int64_t limit_bytes = 0;
     double low = 0.75;
@@ -78,6 +81,7 @@ class Accountant {
     Clock* clock = Clock::Steady();  // not owned
   };
 
+  // Something that holds memory for long, and can be asked for it.
   struct Holder {
     Part part;
     // Now; quick, without a lock that is held for long. Required.
@@ -90,6 +94,7 @@ class Accountant {
   class Registration {
    public:
     Registration() = default;
+    // What was moved from ends nothing. Assigning swaps, so the earlier holder ends with `other`.
     Registration(Registration&& other) noexcept
         : owner_(std::exchange(other.owner_, nullptr)), at_(other.at_) {}
     Registration& operator=(Registration&& other) noexcept {
@@ -97,6 +102,7 @@ class Accountant {
       std::swap(at_, other.at_);
       return *this;
     }
+    // Waits for a look that is under way, so that no holder is called after its end.
     ~Registration();
 
    private:
@@ -106,11 +112,14 @@ class Accountant {
     std::list<Holder>::iterator at_;
   };
 
+  // Starts no thread yet.
   explicit Accountant(Options options);
+  // Stops that of Start(). No registration may be left.
   ~Accountant();
   Accountant(const Accountant&) = delete;
   Accountant& operator=(const Accountant&) = delete;
 
+  // The holder is asked at each look until the registration ends.
   [[nodiscard]] Registration Register(Holder holder) ABSL_LOCKS_EXCLUDED(holders_mutex_);
   // For what comes and goes: `account` outlives the registration.
   [[nodiscard]] Registration Register(Part part, const Account* account);
@@ -128,6 +137,7 @@ class Accountant {
   // Whether something new may be opened. Never waits. Counted.
   bool HasRoom() ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // The figure that all of this is held to; marks are shares of it.
   [[nodiscard]] std::int64_t limit_bytes() const { return options_.limit_bytes; }
   // What was compared at the last look.
   [[nodiscard]] std::int64_t resident_bytes() const { return resident_.load(); }
@@ -135,6 +145,8 @@ class Accountant {
   // The highest mark that was passed at the last look.
   [[nodiscard]] std::optional<Mark> passed() const ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // One look in full, for metrics and the log. Parts and heap are read one after the other, so sums
+  // may be off by what changed between.
   struct Figures {
     ProcessMemory process;
     std::optional<HeapBytes> heap;

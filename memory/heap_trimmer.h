@@ -13,6 +13,7 @@
 
 namespace maskd::memory {
 
+// Decides only; whoever asks it trims.
 class HeapTrimmer {
  public:
   static constexpr std::chrono::seconds kAfter{2};
@@ -24,6 +25,7 @@ class HeapTrimmer {
   // Whether to trim to floor_bytes() now.
   bool Look(Clock::TimePoint now, std::int64_t unused_bytes);
 
+  // What TrimHeap() is to keep.
   [[nodiscard]] std::int64_t floor_bytes() const { return floor_bytes_; }
 
  private:

@@ -25,6 +25,7 @@ inline constexpr std::array<const char*, kPartCount> kPartNames = {
     "grammars", "masks",     "vocabularies", "rows",         "requests",
     "replies",  "snapshots", "warm_up",      "shared_memory"};
 
+// The label's value in the metrics, and the word in the log.
 constexpr const char* NameOf(Part part) { return kPartNames[static_cast<std::size_t>(part)]; }
 
 }  // namespace maskd::memory

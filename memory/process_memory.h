@@ -19,6 +19,7 @@ struct ProcessMemory {
 // A few microseconds. All 0 where /proc cannot be read.
 ProcessMemory ReadProcessMemory();
 
+// The figures that Prometheus expects of every process. 0 for what cannot be read.
 struct ProcessFigures {
   std::int64_t resident_bytes = 0;
   std::int64_t virtual_bytes = 0;

@@ -13,6 +13,7 @@
 
 namespace maskd::metrics {
 
+// One sample of one series. Names are those of names.h.
 struct Figure {
   enum class Type : std::uint8_t { kGauge, kCounter };
 

@@ -10,6 +10,7 @@
 
 namespace maskd::metrics {
 
+// Both are literals, which outlive all who use them. The help is one sentence.
 struct MetricName {
   const char* name;
   const char* help;

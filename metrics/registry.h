@@ -55,6 +55,7 @@ struct CompilePhases {
   double first_mask = 0;
 };
 
+// One for each server. Tests read it through registry().
 class Metrics {
  public:
   // `kinds` are the table of front ends.

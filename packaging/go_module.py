@@ -14,6 +14,7 @@ import zipfile
 
 
 def main() -> None:
+    """Files that git does not know are left out, so that a build's own files never get in."""
     folder, version, output = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
     module = re.search(r"^module (\S+)$", (folder / "go.mod").read_text("utf-8"), re.MULTILINE)[1]
     listed = subprocess.run(["git", "ls-files", "-z", "--", "."], cwd=folder, capture_output=True, text=True,

@@ -17,6 +17,7 @@ Texts that stand behind a path /usr/share/common-licenses are the licences' own,
 
 
 def main() -> None:
+    """Prints to standard output, each package's notice once."""
     build, name = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
     inside = parts.linked_in(build, parts.targets()[name])
     print(HEAD.format(name=name))

@@ -25,6 +25,7 @@ KNOWN_LICENCES = {"gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1", "glibc": 
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Part:
+    """One source package that a program holds or needs."""
     name: str
     version: str
     licence: str  # an SPDX expression, or the words of Debian's file
@@ -45,6 +46,7 @@ COPIED = tuple(
 
 
 def run(*command: str, where: pathlib.Path = ROOT) -> str:
+    """What the command prints; another exit status than 0 is an error."""
     return subprocess.run(command, cwd=where, capture_output=True, text=True, check=True).stdout
 
 
@@ -60,6 +62,7 @@ def package_of(path: str) -> str:
 
 
 def licence_of(source: str, notice: pathlib.Path) -> str:
+    """The SPDX expression for a package, or the words of its notice, where that names one."""
     if source in KNOWN_LICENCES:
         return KNOWN_LICENCES[source]
     found = re.search(r"^Files: \*$.*?^License: *(\S+)", notice.read_text("utf-8"), re.MULTILINE | re.DOTALL)
@@ -76,6 +79,7 @@ def part_of(package: str, how: str) -> Part:
 
 
 def one_a_source(parts: list) -> list:
+    """Packages of one source and version are one part."""
     found = {}
     for part in sorted(parts):
         found.setdefault((part.name, part.version), part)
@@ -93,11 +97,13 @@ def linked_in(build: pathlib.Path, target: str) -> list:
 
 
 def needed(binary: pathlib.Path) -> list:
+    """The packages of the shared libraries that the loader finds for it."""
     libraries = re.findall(r"(/\S+\.so\S*)", run("ldd", str(binary)))
     return one_a_source([part_of(package_of(library), "needed") for library in libraries])
 
 
 # Our own, by the name that artefacts have for it: the target's file in the build.
 def targets() -> dict:
+    """Our programs and the files that ninja makes of them."""
     version = (ROOT / "VERSION").read_text("utf-8").strip()
     return {"maskd": "service/maskd", "maskctl": "tools/maskctl", "libmaskd": f"client/libmaskd.so.{version}"}

@@ -24,6 +24,7 @@ PROGRAMS = {"maskd": "application", "maskctl": "application", "libmaskd": "libra
 
 
 def licences(licence: str) -> list:
+    """CycloneDX's form of a licence: an expression, an SPDX id, or a name."""
     if " WITH " in licence or " OR " in licence:
         return [{"expression": licence}]
     known = licence in {*parts.LICENCES.values(), *parts.KNOWN_LICENCES.values(), "Apache-2.0", "Unicode-DFS-2016"}
@@ -31,28 +32,33 @@ def licences(licence: str) -> list:
 
 
 def purl(part: parts.Part) -> str:
+    """The package's URL; "" for what was copied."""
     if not part.package:
         return ""
     return f"pkg:deb/debian/{part.name}@{urllib.parse.quote(part.version)}?arch=source"
 
 
 def reference(part: parts.Part) -> str:
+    """What other entries name the part by."""
     return purl(part) or f"copied/{part.name} {part.version}"
 
 
 def component(part: parts.Part) -> dict:
+    """A part as CycloneDX has it; fields that are empty are left out."""
     said = {"type": "data" if part.how == "copied" else "library", "bom-ref": reference(part), "name": part.name,
             "version": part.version, "licenses": licences(part.licence), "purl": purl(part)}
     return {key: value for key, value in said.items() if value}
 
 
 def artefact(path: pathlib.Path) -> dict:
+    """A file of the release, with its digest."""
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return {"type": "file", "bom-ref": f"file/{path.name}", "name": path.name,
             "hashes": [{"alg": "SHA-256", "content": digest}]}
 
 
 def bill(build: pathlib.Path, folder: pathlib.Path) -> dict:
+    """The whole bill of a build and the folder of its artefacts."""
     version = (parts.ROOT / "VERSION").read_text("utf-8").strip()
     seconds = int(os.environ.get("SOURCE_DATE_EPOCH") or parts.run("git", "log", "-1", "--format=%ct"))
     time = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
@@ -79,6 +85,7 @@ def bill(build: pathlib.Path, folder: pathlib.Path) -> dict:
 
 
 def main() -> None:
+    """Prints JSON to standard output."""
     print(json.dumps(bill(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])), indent=1))
 
 

@@ -31,6 +31,7 @@
 
 namespace maskd::playground {
 
+// Fixed for the page's lifetime.
 struct PlaygroundSetup {
   const client::Client* client = nullptr;  // outlives the answers
   std::string version;
@@ -40,12 +41,16 @@ struct PlaygroundSetup {
   std::size_t most_idle_streams = 8;
 };
 
+// The page's calls, without HTTP around them, so that tests ask them directly.
 class Answers {
  public:
   using Json = nlohmann::json;
 
+  // Asks the server nothing yet.
   explicit Answers(PlaygroundSetup setup);
 
+  // By method and path; 404 where there is no such file or call. Blocks for as long as the server
+  // takes.
   HttpResponse Answer(const HttpRequest& request);
   // Ends the streams that wait: the server is about to stop.
   void Close() { streams_.Close(); }

@@ -8,11 +8,13 @@
 
 namespace maskd::playground {
 
+// A file; both views are of the program's own constants.
 struct Asset {
   absl::string_view name;  // such as "style.css"
   absl::string_view text;
 };
 
+// In the order of their names.
 std::span<const Asset> Assets();
 
 }  // namespace maskd::playground

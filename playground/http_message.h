@@ -12,12 +12,14 @@
 
 namespace maskd::playground {
 
+// What a handler is given: checked by request_guard.h, its body complete.
 struct HttpRequest {
   std::string method;
   std::string path;  // without query
   std::string body = {};
 };
 
+// What a handler gives; the headers around it are the server's.
 struct HttpResponse {
   int status = 200;
   std::string type = "application/json; charset=utf-8";

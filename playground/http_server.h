@@ -37,11 +37,13 @@
 
 namespace maskd::playground {
 
+// Serves from Start() until Stop().
 class HttpServer {
  public:
   static constexpr std::size_t kMostHead = 16 << 10;
   static constexpr std::chrono::seconds kPatience{10};
 
+  // What it may use; small, as it stands beside a server that answers engines.
   struct Options {
     std::vector<std::string> names = {};  // allowed in the Host header beside addresses
     int threads = 8;                      // requests that are answered at once
@@ -64,6 +66,7 @@ class HttpServer {
   // handler still answers goes nowhere. One thread.
   void Stop();
 
+  // The one that it listens at, also where port 0 was asked for.
   [[nodiscard]] int port() const { return port_; }
 
  private:

@@ -21,7 +21,9 @@ struct JsonStep {
   std::string name = {};   // of a member
 };
 
+// What is being written at the end of a text, and where in the value that is.
 struct JsonPosition {
+  // What comes next, or is not finished.
   enum class What : std::uint8_t {
     kValue,       // a value comes next
     kString,      // inside a string
@@ -38,6 +40,7 @@ struct JsonPosition {
   bool at_root = true;           // no object or array is open
 };
 
+// One pass over the text; levels cost memory, no stack.
 JsonPosition FindJsonPosition(absl::string_view text);
 
 // The way as a JSON Pointer.

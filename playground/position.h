@@ -48,11 +48,13 @@ struct MaskFigures {
   std::int64_t allowed = 0;
 };
 
+// A token as an answer names it; its text is the vocabulary's.
 struct NamedToken {
   client::TokenId id = 0;
   bool is_allowed = true;
 };
 
+// Everything that the page shows of a place, in tokens and bytes.
 struct PositionAnswer {
   bool accepted = false;                // the whole text
   bool may_end = false;                 // behind the whole text
@@ -72,6 +74,7 @@ struct PositionAnswer {
   std::int64_t found_count = 0;
 };
 
+// Two calls: Check for how far the text goes, and a step for the masks.
 absl::StatusOr<PositionAnswer> DescribePlace(Streams& streams, const Vocabulary& vocabulary,
                                              const PositionQuestion& question);
 

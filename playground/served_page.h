@@ -27,6 +27,7 @@
 
 namespace maskd::playground {
 
+// Owns the HTTP server, the channel inside the process and the streams on it.
 class ServedPage {
  public:
   static constexpr int kThreads = 2;
@@ -42,8 +43,10 @@ class ServedPage {
   ServedPage(const ServedPage&) = delete;
   ServedPage& operator=(const ServedPage&) = delete;
 
+  // Returns when no handler runs; calls that wait for the server are cancelled.
   void Close();
 
+  // The one that it listens at.
   [[nodiscard]] int port() const { return http_->port(); }
 
  private:

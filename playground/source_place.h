@@ -14,6 +14,7 @@
 
 namespace maskd::playground {
 
+// From `begin` to `end`, with line and column of the begin for people.
 struct SourceSpan {
   std::size_t begin = 0;  // bytes from the start of the source
   std::size_t end = 0;    // past the last byte; a place of line:column spans one character

@@ -35,10 +35,13 @@ struct Reason {
   std::vector<PlacedRule> rules;
 };
 
+// A text that the page has compiled, and of a schema the tree that reasons are looked for in.
 class Source {
  public:
+  // Parses the text where `kind` is that of a schema.
   Source(absl::string_view kind, std::string text);
 
+  // As the page sent it.
   [[nodiscard]] const std::string& text() const { return text_; }
   // The rules that speak about the place behind `taken`. Of schemas; empty for other kinds.
   [[nodiscard]] Reason ReasonBehind(absl::string_view taken) const;
@@ -50,11 +53,13 @@ class Source {
   nlohmann::ordered_json json_;
 };
 
+// Shared by all handlers; a source that one holds lives on when it is dropped here.
 class Sources {
  public:
   static constexpr std::size_t kMost = 16;
   static constexpr std::size_t kMostBytes = 2 << 20;  // but for the last one, which is always kept
 
+  // Replaces an earlier one of that id.
   void Keep(const std::string& grammar_id, absl::string_view kind, const std::string& text)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Null where it is not kept.

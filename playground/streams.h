@@ -22,11 +22,13 @@
 
 namespace maskd::playground {
 
+// What Take() gives; give it back only where all went well.
 struct TakenStream {
   std::unique_ptr<client::MaskStream> stream;
   bool was_used = false;  // its two rows are open
 };
 
+// Of all tokenizers together.
 class Streams {
  public:
   // `client` outlives this.
@@ -45,6 +47,7 @@ class Streams {
   // Ends those that wait, and from now on each that is given back.
   void Close() ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // For calls that need no stream.
   [[nodiscard]] const client::Client& client() const { return client_; }
 
  private:

@@ -20,16 +20,19 @@
 
 namespace maskd::playground {
 
+// A tokenizer's tokens by id, and what cuts a text into them.
 struct Vocabulary {
   v1::Tokenizer tokenizer;
   std::vector<v1::Token> tokens;
   TextSplitter splitter;  // over `tokens`
 
+  // Linear in the tokenizer's stop ids, which are few.
   [[nodiscard]] bool IsStop(client::TokenId id) const;
 };
 
 using VocabularyPtr = std::shared_ptr<const Vocabulary>;
 
+// Asks for a hash first, so a known vocabulary costs one small call.
 class Vocabularies {
  public:
   static constexpr std::size_t kMost = 2;

@@ -21,6 +21,7 @@
 
 namespace maskd::ring {
 
+// The writing side. What it has not published yet costs the reader nothing.
 class RingWriter {
  public:
   // `bytes` are a power of two.
@@ -40,8 +41,10 @@ class RingWriter {
   std::uint32_t written_ = 0;
 };
 
+// The reading side; what it has read is room for the writer at once.
 class RingReader {
  public:
+  // Both as the writer has them, in the other side's mapping.
   RingReader(RingWords* words, std::span<std::uint8_t> bytes) : words_(words), bytes_(bytes) {}
 
   // Adds at most `most` bytes to `to` and says how many those were.

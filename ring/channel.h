@@ -32,8 +32,10 @@
 
 namespace maskd::ring {
 
+// Which of the two rings is written, and whose bell is whose.
 enum class Side { kServer, kClient };
 
+// Owns its side of the memory. Messages are bytes here: what they say is the caller's.
 class Channel {
  public:
   // `longest_sleep`: after so long a sleeper looks for itself, whether or not it was rung. A test

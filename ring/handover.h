@@ -41,6 +41,7 @@ absl::StatusOr<std::string> MakeToken();
 absl::StatusOr<UniqueFd> Fetch(const std::string& path, absl::string_view token,
                                absl::Time deadline);
 
+// The server's side: accepts, reads a token, and hands out what it stands for.
 class HandoverPort {
  public:
   // Gives what `token` stands for, or none. Called on the port's thread; must not wait.

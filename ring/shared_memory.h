@@ -30,13 +30,17 @@ static_assert(Word::is_always_lock_free && sizeof(Word) == 4);
 
 // How far a ring has been written and read, in bytes since its beginning, modulo 2^32.
 struct RingWords {
+  // One writer each: `written` is the sender's word, `read` the receiver's. A cache line each, so
+  // that neither slows the other.
   alignas(64) Word written;
   alignas(64) Word read;
 };
 
+// At the start of the memory, seen by both processes.
 struct SharedWords {
   RingWords to_server;
   RingWords to_client;
+  // The word that each side sleeps on, a futex.
   alignas(64) Word server_bell;  // doorbell.h
   alignas(64) Word client_bell;
 };
@@ -49,6 +53,7 @@ struct RingSizes {
   std::uint32_t to_server = 256 << 10;
   std::uint32_t to_client = 1 << 20;
 
+  // Bytes of the whole mapping: the words' page and both rings.
   [[nodiscard]] std::size_t total() const {
     return kWordsBytes + std::size_t{to_server} + std::size_t{to_client};
   }
@@ -57,6 +62,7 @@ struct RingSizes {
 // INVALID_ARGUMENT: a size that is no power of two, below a page or above 1 GiB.
 absl::Status CheckSizes(const RingSizes& sizes);
 
+// One side's mapping. It is unmapped with this.
 class SharedMemory {
  public:
   // Makes it, all zero, and seals its size. Errors: RESOURCE_EXHAUSTED, UNAVAILABLE (the system has
@@ -66,10 +72,14 @@ class SharedMemory {
   // sealed), RESOURCE_EXHAUSTED.
   static absl::StatusOr<SharedMemory> Map(UniqueFd fd, const RingSizes& sizes);
 
+  // What was moved from holds nothing.
   SharedMemory(SharedMemory&& other) noexcept;
   SharedMemory& operator=(SharedMemory&&) = delete;
+  // Unmaps. The maker's end counts off charged_bytes() too.
   ~SharedMemory();
 
+  // What lies in the mapping, for as long as this lives. The other side may write there at any
+  // time.
   [[nodiscard]] SharedWords& words() const { return *reinterpret_cast<SharedWords*>(begin_); }
   [[nodiscard]] std::span<std::uint8_t> to_server() const {
     return {begin_ + kWordsBytes, sizes_.to_server};

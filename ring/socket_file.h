@@ -28,6 +28,7 @@ struct SocketRights {
 // The user at the other end of a connected Unix socket; nothing when the system does not say.
 std::optional<uid_t> UserOf(int socket);
 
+// Owns the file, not the socket.
 class SocketFile {
  public:
   // Binds `socket`, which does not listen yet, to `path`. Errors: UNAVAILABLE with the system's

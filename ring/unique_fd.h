@@ -10,6 +10,7 @@
 
 namespace maskd::ring {
 
+// Closing is the only thing it does with it.
 class UniqueFd {
  public:
   // -1: none.
@@ -19,10 +20,12 @@ class UniqueFd {
     std::swap(fd_, other.fd_);
     return *this;
   }
+  // An error of close() is dropped.
   ~UniqueFd() {
     if (fd_ >= 0) close(fd_);
   }
 
+  // -1 where there is none.
   [[nodiscard]] int get() const { return fd_; }
   [[nodiscard]] bool is_open() const { return fd_ >= 0; }
   // Somebody else's from here on.

@@ -20,6 +20,7 @@ class Activity {
   // The thread is at work while this lives.
   class Work {
    public:
+    // `activity` must outlive this, and nothing else of the thread may be at work.
     explicit Work(Activity* activity) : activity_(activity) {
       activity_->since_.store(Clock::Steady()->Now().time_since_epoch().count(),
                               std::memory_order_relaxed);

@@ -54,8 +54,11 @@ absl::StatusOr<PageRequest> ReadPageRequest(int page_size, const std::string& pa
 template <typename Item>
 class AdminPage {
  public:
+  // A page of the size that the request asks for, with nothing offered yet.
   explicit AdminPage(PageRequest request) : request_(std::move(request)) {}
 
+  // Any number, in any order. It keeps a page of them: what is held does not grow with what is
+  // offered.
   void Offer(AdminPlace place, Item item) {
     ++total_;
     if (request_.after.has_value() && !(*request_.after < place)) return;
@@ -75,6 +78,7 @@ class AdminPage {
   [[nodiscard]] std::string next() const {
     return has_more_ ? TokenOf(std::prev(items_.end())->first) : std::string();
   }
+  // Those of the page, in order. The page is empty then.
   [[nodiscard]] std::vector<Item> Take() {
     std::vector<Item> items;
     for (auto& [place, item] : items_) items.push_back(std::move(item));

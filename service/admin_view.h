@@ -71,11 +71,15 @@ class AdminView {
   // Streams or grammars that are copied under one lock.
   static constexpr std::size_t kAtOnce = 256;
 
+  // What the parts name must outlive this.
   explicit AdminView(Parts parts) : parts_(std::move(parts)) {}
 
+  // One page. All are looked at, kAtOnce of them under one lock.
   [[nodiscard]] AdminPage<ListedStream> ListStreams(StreamOrder order, PageRequest request) const;
   [[nodiscard]] AdminPage<cache::LiveGrammars::Listed> ListGrammars(GrammarOrder order,
                                                                     PageRequest request) const;
+  // As of the call: limits of the server, memory by what holds it, and the tokenizers that are
+  // loaded.
   [[nodiscard]] std::vector<LimitInUse> limits() const { return parts_.limits(); }
   [[nodiscard]] MemoryInUse memory() const;
   [[nodiscard]] TokenizerStorePtr tokenizers() const { return parts_.tokenizers->now(); }

@@ -98,10 +98,12 @@ class DecodeStream {
   class Operation final : public CallEvent {
    public:
     Operation() = default;
+    // Which of the stream's operations this is; said once, before the first is begun.
     void Is(DecodeStream* stream, Kind kind) {
       stream_ = stream;
       kind_ = kind;
     }
+    // As CallEvent says: the stream's share of its thread, and where its completion goes.
     [[nodiscard]] std::shared_ptr<FairTurns::Share> share() const override {
       return stream_->share_;
     }

@@ -107,6 +107,7 @@ class GrammarStore {
     std::int64_t waiting = 0;
     std::int64_t queue = 0;
   };
+  // As of the call.
   [[nodiscard]] Compiles compiles() const ABSL_LOCKS_EXCLUDED(compiling_mutex_);
   // What the cache may hold.
   [[nodiscard]] std::int64_t capacity_bytes() const { return cache_.capacity_bytes(); }

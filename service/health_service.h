@@ -32,6 +32,7 @@ class HealthService {
  public:
   static constexpr int kMaxWatchers = 4096;
 
+  // Nobody is served yet, and nobody listens.
   HealthService();
   // Join()s. The server must be gone.
   ~HealthService();

@@ -17,6 +17,7 @@ namespace maskd::service {
 // The secret, and what bears it.
 class InsideCalls {
  public:
+  // Draws the secret, of this process alone.
   InsideCalls();
 
   // A channel whose calls bear the secret.

@@ -69,11 +69,13 @@ class RowAnswer {
   class Held {
    public:
     Held() = default;
+    // Counts as many bytes once more.
     Held(const Held& other) { Set(other.bytes_); }
     Held& operator=(const Held& other) {
       Set(other.bytes_);
       return *this;
     }
+    // What it counts from now on; at its end nothing.
     ~Held() { Set(0); }
     void Set(std::int64_t bytes);
 

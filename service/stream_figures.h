@@ -50,10 +50,12 @@ class StreamFigures {
   StreamFigures(Who who, Clock::TimePoint begin)
       : who_(std::move(who)), begin_(begin), active_(begin.time_since_epoch().count()) {}
 
+  // Constants, and one look at the figures, which other threads may write meanwhile.
   [[nodiscard]] const Who& who() const { return who_; }
   [[nodiscard]] Clock::TimePoint begin() const { return begin_; }
   [[nodiscard]] Values Read() const;
 
+  // By the stream's thread, before and after each step; `taken` is without waits for compiles.
   void StepBegan(metrics::Transport transport, Clock::TimePoint now) {
     transport_.store(static_cast<int>(transport), std::memory_order_relaxed);
     in_step_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
@@ -96,6 +98,7 @@ class StreamFigures {
   Number in_step_ = kNone;
 };
 
+// Each figure by itself: two of them may be of two steps.
 inline StreamFigures::Values StreamFigures::Read() const {
   const auto value = [](const Number& number) { return number.load(std::memory_order_relaxed); };
   const auto time = [](std::int64_t count) { return Clock::TimePoint(Clock::Duration(count)); };

@@ -16,11 +16,13 @@
 
 namespace maskd::service {
 
+// The service manager that started the process, such as systemd, or none.
 class Supervisor {
  public:
   // `socket` is a path, or "@name" for the abstract namespace; without one all calls do nothing.
   explicit Supervisor(std::optional<std::string> socket);
 
+  // That connections are taken, as of the call.
   void Ready() const { Tell("READY=1"); }
   // Ready() follows.
   void Reloading() const;

@@ -38,6 +38,7 @@ class Tenant : public std::enable_shared_from_this<Tenant> {
   class Lease {
    public:
     Lease() = default;  // of nobody
+    // What was moved from gives nothing back.
     Lease(Lease&& other) noexcept : tenant_(std::move(other.tenant_)), use_(other.use_) {}
     Lease& operator=(Lease&& other) noexcept;
     ~Lease() { GiveBack(); }
@@ -82,6 +83,7 @@ class Tenant : public std::enable_shared_from_this<Tenant> {
     std::int64_t compiles = 0;  // that began
     std::int64_t cache_bytes = 0;
   };
+  // As of one look, under the tenant's lock.
   [[nodiscard]] Figures figures() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

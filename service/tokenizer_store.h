@@ -22,6 +22,7 @@ namespace maskd::service {
 // One loaded vocabulary.
 class LoadedTokenizer {
  public:
+  // `source` is what `space` was loaded from.
   LoadedTokenizer(VocabularySource source, std::shared_ptr<TokenizerSpace> space);
 
   // The configuration's name for it.

@@ -68,6 +68,7 @@ class UnaryCalls {
   struct Uncounted {
     UnreadReplies* unread;
     const void* call;
+    // However the call ends.
     ~Uncounted() { unread->Remove(call); }
   };
 

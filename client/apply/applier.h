@@ -39,6 +39,7 @@ struct WarmUpShape {
   LogitsType type = LogitsType::kFloat32;
 };
 
+// Made by MakeApplier(), once, at start; it holds threads or a device for as long as it lives.
 class Applier {
  public:
   virtual ~Applier() = default;
@@ -46,6 +47,8 @@ class Applier {
   // The name it was made by, never "auto".
   [[nodiscard]] virtual absl::string_view name() const = 0;
 
+  // In place. Returns when the logits are masked; on the engine's own queue, when the commands are
+  // queued.
   absl::Status Apply(const MaskRows& masks, const Logits& logits) const;
   // Into `output`: of the logits' type, memory, rows and width; its stride is its own. It may be
   // the logits themselves, and must not share memory with them otherwise.

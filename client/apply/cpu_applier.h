@@ -14,6 +14,7 @@
 
 namespace maskd::client {
 
+// As the variant of a name says, or the engine's own configuration.
 struct CpuOptions {
   // "auto", "portable", "avx2", "avx512", "neon".
   std::string kernel = "auto";

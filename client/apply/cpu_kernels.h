@@ -39,6 +39,7 @@ using FillKernel = void (*)(std::byte* at, std::int64_t bytes, std::uint32_t pat
 // Multiplies `count` elements by `scale`, as float_bits.h says.
 using ScaleKernel = void (*)(std::byte* at, std::int64_t count, float scale);
 
+// The loops of one instruction set. None is null.
 struct CpuKernel {
   absl::string_view level;
   RowKernel mask_32bit;

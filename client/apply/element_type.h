@@ -10,6 +10,7 @@
 
 namespace maskd::client {
 
+// What masking needs: it never computes with a logit.
 struct ElementType {
   std::int64_t bytes;
   std::uint32_t minus_infinity;  // in the lower 8 * bytes bits

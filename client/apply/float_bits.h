@@ -16,6 +16,7 @@ namespace maskd::client {
 template <LogitsType kType>
 using LogitBits = std::conditional_t<kType == LogitsType::kFloat32, std::uint32_t, std::uint16_t>;
 
+// Exact, as every half is a float. Without a branch on NaN: its bits are carried over.
 inline float FromFloat16(std::uint16_t half) {
   const std::uint32_t sign = (half & 0x8000U) << 16;
   const std::uint32_t rest = half & 0x7FFFU;
@@ -25,6 +26,7 @@ inline float FromFloat16(std::uint16_t half) {
   return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(subnormal));
 }
 
+// The nearest half, ties to even; what is 2^16 or larger becomes infinity.
 inline std::uint16_t ToFloat16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (bits >> 16) & 0x8000U;
@@ -40,16 +42,19 @@ inline std::uint16_t ToFloat16(float value) {
   return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(sum) - 0x3F000000U));
 }
 
+// Exact: the upper half of a float's bits.
 inline float FromBFloat16(std::uint16_t upper) {
   return std::bit_cast<float>(std::uint32_t{upper} << 16);
 }
 
+// The nearest one, ties to even; a NaN keeps its upper bits and stays one.
 inline std::uint16_t ToBFloat16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   if ((bits & 0x7FFFFFFFU) > 0x7F800000U) return static_cast<std::uint16_t>(bits >> 16 | 0x40U);
   return static_cast<std::uint16_t>((bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16);
 }
 
+// By the type's own reader above; of float32 the bits as they are.
 template <LogitsType kType>
 float ToNumber(LogitBits<kType> bits) {
   if constexpr (kType == LogitsType::kFloat32) return std::bit_cast<float>(bits);
@@ -57,6 +62,7 @@ float ToNumber(LogitBits<kType> bits) {
   if constexpr (kType == LogitsType::kBFloat16) return FromBFloat16(bits);
 }
 
+// By the type's own rounding.
 template <LogitsType kType>
 LogitBits<kType> ToBits(float number) {
   if constexpr (kType == LogitsType::kFloat32) return std::bit_cast<std::uint32_t>(number);

@@ -13,6 +13,7 @@
 
 namespace maskd::client {
 
+// Of one element. Values are those of maskd_applier.h.
 enum class LogitsType : std::uint8_t {
   kFloat32,   // IEEE 754 binary32
   kFloat16,   // IEEE 754 binary16
@@ -25,6 +26,7 @@ enum class LogitsMemory : std::uint8_t {
   kOpenClBuffer,  // a cl_mem, for the OpenCL applier of its context
 };
 
+// Described by the engine for each call; nothing of it is kept.
 struct Logits {
   void* data = nullptr;
   LogitsMemory memory = LogitsMemory::kHost;

@@ -24,6 +24,7 @@
 
 namespace maskd::client {
 
+// The applier is the caller's. Errors as above; of a device those of making it.
 absl::StatusOr<std::unique_ptr<Applier>> MakeApplier(absl::string_view name);
 
 // Makes an applier, given what followed the colon of its name, or nothing.

@@ -23,6 +23,7 @@ namespace maskd::client {
 
 class Applier;
 
+// Filled by the stream's replies, read by Apply().
 class MaskDictionary {
  public:
   // For appliers. `vocab_size` is positive, `slot_count` is not negative.
@@ -37,6 +38,7 @@ class MaskDictionary {
   // The slot's mask; empty when there is none.
   [[nodiscard]] std::span<const std::int32_t> Find(std::int64_t slot) const;
 
+  // Who made it: another applier refuses it, as a device cannot read its memory.
   [[nodiscard]] const Applier* maker() const { return maker_; }
   [[nodiscard]] std::int64_t vocab_size() const { return vocab_size_; }
   [[nodiscard]] std::int64_t slot_count() const { return slot_count_; }

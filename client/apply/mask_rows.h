@@ -87,6 +87,7 @@ class MaskRow {
     return row;
   }
 
+  // As it was made. `full()` rows are not read, and of an output only copied.
   [[nodiscard]] std::int64_t logits_row() const { return logits_row_; }
   [[nodiscard]] Base base() const { return base_; }
   [[nodiscard]] bool full() const { return base_ == Base::kFull; }
@@ -118,6 +119,7 @@ class MaskRow {
   float temperature_ = 1;
 };
 
+// A batch for Apply(): a view, made for one step.
 struct MaskRows {
   // Tokens that every mask speaks of; logits from here to their width become minus infinity.
   std::int64_t vocab_size = 0;

@@ -17,6 +17,7 @@
 
 namespace maskd::client {
 
+// Threads sleep between batches; waking them takes some 10 us, so small batches are not shared.
 class RowPool {
  public:
   // `threads` in all, the asking one among them. At least 1.

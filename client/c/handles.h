@@ -21,6 +21,7 @@
 #include "client/cpp/mask_plane.h"
 #include "client/cpp/mask_stream.h"
 
+// Owned by the caller of C. Its strings are made at once, so that pointers into it stay good.
 struct maskd_status {
   absl::Status status;
   std::string message;
@@ -28,15 +29,18 @@ struct maskd_status {
   std::string reason;
 };
 
+// `name` ends in a zero, for maskd_applier_name().
 struct maskd_applier {
   std::unique_ptr<maskd::client::Applier> applier;
   std::string name;
 };
 
+// Must go before its applier, as the C++ one must.
 struct maskd_dictionary {
   std::unique_ptr<maskd::client::MaskDictionary> dictionary;
 };
 
+// Shared by all threads of the caller.
 struct maskd_client {
   std::unique_ptr<maskd::client::Client> client;
 };
@@ -48,10 +52,12 @@ struct maskd_stream {
   std::string welcome_json;
 };
 
+// Reused by its caller; keeps its memory from step to step.
 struct maskd_step {
   maskd::client::Step step;
 };
 
+// Its strings are made when a row is asked for, and live until the next collect.
 struct maskd_result {
   maskd::client::StepResult result;
   // What maskd_result_row() gave pointers into, by row.
@@ -63,6 +69,7 @@ struct maskd_result {
   std::int64_t vocab_size = 0;                       // of the stream it was last collected from
 };
 
+// The words are the caller's.
 struct maskd_mask_plane {
   maskd::client::MaskPlane plane;
 };
@@ -95,6 +102,7 @@ void WriteStruct(Struct from, Struct* to) {
   std::memcpy(to, &from, std::min(to->struct_size, sizeof(Struct)));
 }
 
+// Checks null, size and enumeration; shapes are checked where they are used.
 absl::Status ReadLogits(const maskd_logits* from, Logits& logits);
 
 // Biases lie in memory as the appliers take them.

@@ -81,6 +81,7 @@ typedef struct maskd_stream_options {
   int32_t reserved;           /* 0 */
 } maskd_stream_options;
 
+/* As maskd_stream_open(), with options. `struct_size` says which of them the caller knows. */
 MASKD_API maskd_status* maskd_stream_open_with(const maskd_client* client,
                                                const maskd_stream_options* options,
                                                int64_t timeout_ms, maskd_stream** stream);
@@ -139,6 +140,7 @@ MASKD_API maskd_status* maskd_stream_close(maskd_stream* stream, int64_t timeout
 
 /* --- A step: what was sampled, which rows open and close -------------------------------------- */
 
+/* An empty step, to be reused: clearing keeps its memory. Freeing takes NULL, too. */
 MASKD_API maskd_step* maskd_step_new(void);
 MASKD_API void maskd_step_free(maskd_step* step);
 MASKD_API void maskd_step_clear(maskd_step* step);
@@ -199,6 +201,7 @@ MASKD_API maskd_status* maskd_step_wait_for_compile(maskd_step* step, int64_t at
 
 /* --- The result of a step --------------------------------------------------------------------- */
 
+/* Where a row stands; the values of RowState in protos/maskd/v1. */
 enum {
   MASKD_STATE_COMPILING = 1,
   MASKD_STATE_FREE = 2,
@@ -237,6 +240,8 @@ typedef struct maskd_row_result {
   int32_t reserved;
 } maskd_row_result;
 
+/* An empty result, to be collected into again and again; then the number of the step that it
+ * answers, and how many rows have an answer. Freeing takes NULL, too. */
 MASKD_API maskd_result* maskd_result_new(void);
 MASKD_API void maskd_result_free(maskd_result* result);
 MASKD_API uint64_t maskd_result_step(const maskd_result* result);

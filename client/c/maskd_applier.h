@@ -61,6 +61,7 @@ MASKD_API void maskd_status_free(maskd_status* status);
 typedef struct maskd_applier maskd_applier;
 typedef struct maskd_dictionary maskd_dictionary;
 
+/* The types of logits: IEEE 754 binary32 and binary16, and the upper half of a binary32. */
 enum { MASKD_FLOAT32 = 0, MASKD_FLOAT16 = 1, MASKD_BFLOAT16 = 2 };
 
 /* What `data` of maskd_logits is: an address, or a cl_mem. */
@@ -79,6 +80,7 @@ typedef struct maskd_logits {
   int64_t row_stride;
 } maskd_logits;
 
+/* What a row's mask is given as. */
 enum {
   MASKD_ROW_FULL = 0,      /* nothing is applied, padding included */
   MASKD_ROW_ALLOWED = 1,   /* ids alone are allowed */

@@ -39,6 +39,7 @@
 
 namespace maskd::client {
 
+// Read once, when the client connects.
 struct ClientOptions {
   // A gRPC target: "unix:/run/maskd.sock" (an absolute path), "127.0.0.1:7070",
   // "dns:///maskd:7070". Or "local:...", see local/local_engines.h.
@@ -57,16 +58,19 @@ struct ClientOptions {
   int max_message_bytes = 64 << 20;
 };
 
+// Unary calls go over one connection; each stream has its own.
 class Client {
  public:
   // Waits until the server, or one of them, is reachable. Errors: INVALID_ARGUMENT (no address),
   // UNAVAILABLE, those of a local engine.
   static absl::StatusOr<std::unique_ptr<Client>> Connect(const ClientOptions& options);
 
+  // Streams that it opened live on.
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
+  // Each blocks until it is answered or call_timeout is over. Codes are listed at its rpc.
   [[nodiscard]] absl::StatusOr<v1::CompileResponse> Compile(
       const v1::CompileRequest& request) const;
   [[nodiscard]] absl::StatusOr<v1::CheckResponse> Check(const v1::CheckRequest& request) const;

@@ -37,6 +37,7 @@
 
 namespace maskd::client {
 
+// The gRPC way of a StepCall; made for each stream.
 class DecodeCall : public StepCall {
  public:
   // Where `sees_pings` is false the server sends none, and the channel's state is never asked for.
@@ -49,6 +50,7 @@ class DecodeCall : public StepCall {
   // Starts the call. DEADLINE_EXCEEDED, or the status it ended with.
   absl::Status Start(absl::Time deadline);
 
+  // As StepCall says; whoever waits in them polls the completion queue.
   absl::Status Write(const v1::DecodeRequest& message, std::size_t byte_size,
                      absl::Time deadline) override;
   absl::Status Read(grpc::ByteBuffer& message, absl::Time deadline,

@@ -51,8 +51,10 @@
 
 namespace maskd::client {
 
+// Open() once; then use it as a MaskStream.
 class FailoverStream {
  public:
+  // Times bound how long an engine can stand still, each for one kind of trouble.
   struct Options {
     // At least one.
     std::vector<std::string> addresses;
@@ -89,9 +91,11 @@ class FailoverStream {
   [[nodiscard]] bool uses_shared_memory() const {
     return stream_ != nullptr && stream_->uses_shared_memory();
   }
+  // How steps travel now: "grpc", "shared_memory" or "local"; "grpc" between two servers.
   [[nodiscard]] const char* transport() const {
     return stream_ != nullptr ? stream_->transport() : "grpc";
   }
+  // The server in use, or the next to be tried; and steps whose reply is not collected yet.
   [[nodiscard]] const std::string& address() const { return options_.addresses[address_]; }
   [[nodiscard]] int in_flight() const { return static_cast<int>(unanswered_.size()); }
   // How often the rows have moved.

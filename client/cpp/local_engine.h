@@ -21,6 +21,7 @@
 
 namespace maskd::client {
 
+// Calls are those of the services, with `deadline` as their timeout; each blocks.
 class LocalEngine {
  public:
   virtual ~LocalEngine() = default;

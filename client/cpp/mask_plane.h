@@ -24,6 +24,7 @@
 
 namespace maskd::client {
 
+// Remembers what each row holds, so a mask that is there already is not written again.
 class MaskPlane {
  public:
   // Nothing is written yet.

@@ -26,14 +26,17 @@
 
 namespace maskd::client {
 
+// One for each stream, as the dictionary is.
 class MaskReader {
  public:
+  // Its sizes are those of the welcome.
   explicit MaskReader(const v1::Welcome& welcome);
 
   // Reads the Position that the rest of `in`, up to its limit, is. The view lives as long as
   // `storage`.
   absl::StatusOr<MaskView> Read(WireInput& in, MaskStorage& storage);
 
+  // int32 words of a dense mask.
   [[nodiscard]] std::int64_t mask_words() const { return mask_words_; }
 
  private:

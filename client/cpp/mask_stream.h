@@ -38,6 +38,7 @@ class Channel;
 
 namespace maskd::client {
 
+// What a stream asks for in its hello. The server's welcome says what it got.
 struct StreamOptions {
   // Name of the server's tokenizer. Empty: its default.
   std::string tokenizer = {};
@@ -72,6 +73,7 @@ struct StreamOptions {
   absl::Duration write_timeout = absl::Seconds(10);
 };
 
+// Open() once, then Submit() and Collect() by turns or with steps ahead; Close() at the end.
 class MaskStream {
  public:
   // Steps that may be on their way at once.

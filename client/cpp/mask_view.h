@@ -28,6 +28,7 @@ class MaskReader;
 // Memory for the words of masks: kept from step to step.
 class WordPool {
  public:
+  // Gives spans of `mask_words` each; they stay where they are until the pool goes.
   explicit WordPool(std::size_t mask_words) : mask_words_(mask_words) {}
 
   // Words of one mask, each of any value.
@@ -54,8 +55,10 @@ void FlipIds(std::span<const std::int32_t> ids, std::span<std::int32_t> words);
 // takes longer then than copying a row.
 inline constexpr std::size_t kShortList = 128;
 
+// Copied freely; see Ownership for how long it is good.
 class MaskView {
  public:
+  // As it came over the wire.
   enum class Form : std::uint8_t {
     kFull,          // apply nothing: the row is finished or free
     kInvalid,       // there is no mask: a draft on the way to this position was refused
@@ -64,6 +67,7 @@ class MaskView {
     kForbiddenIds,  // all of the vocabulary but ids() are allowed
   };
 
+  // Constant time. What full and invalid rows are is said above.
   [[nodiscard]] Form form() const { return form_; }
   [[nodiscard]] bool full() const { return form_ == Form::kFull; }
   [[nodiscard]] bool invalid() const { return form_ == Form::kInvalid; }

@@ -35,6 +35,7 @@ namespace maskd::client {
 absl::StatusOr<ring::SharedMemory> FetchMemory(const std::string& address,
                                                const v1::SharedMemory& offer, absl::Time deadline);
 
+// A StepCall through two rings; the Decode call stays open beside it, without steps.
 class MemoryCall : public StepCall {
  public:
   // The server is done with the call's hello and its memory has been fetched.
@@ -43,6 +44,7 @@ class MemoryCall : public StepCall {
   // Cancels the call if it has not ended.
   ~MemoryCall() override;
 
+  // As StepCall says. Waiting for a reply, the thread looks at the ring before it sleeps.
   absl::Status Write(const v1::DecodeRequest& message, std::size_t byte_size,
                      absl::Time deadline) override;
   absl::Status Read(grpc::ByteBuffer& message, absl::Time deadline,

@@ -18,7 +18,9 @@ namespace maskd::client {
 
 struct MaskStorage;
 
+// Kept and reused from position to position.
 struct PositionFields {
+  // As before anything came; memory is kept.
   void Clear();
 
   int form = 0;                         // the number of the form's field; 0: none came

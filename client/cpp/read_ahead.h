@@ -23,6 +23,7 @@
 
 namespace maskd::client {
 
+// Made for streams with StreamOptions::read_ahead; the call is used by one side at a time.
 class ReadAhead {
  public:
   // Both must outlive this, and the call have been started.

@@ -29,8 +29,10 @@ struct ServerMessage {
   std::optional<v1::GoAway> go_away;  // or this was said
 };
 
+// One for each stream.
 class ReplyReader {
  public:
+  // Its sizes are those of the welcome.
   explicit ReplyReader(const v1::Welcome& welcome) : masks_(welcome) {}
 
   // Reads a DecodeResponse.

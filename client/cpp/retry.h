@@ -13,6 +13,7 @@
 
 namespace maskd::client {
 
+// The default gives up after some 150 ms of waits.
 struct RetryPolicy {
   // Tries in all. 1: never again.
   int max_attempts = 4;

@@ -30,6 +30,7 @@
 
 namespace maskd::client {
 
+// One for each FailoverStream. Memory: the tokens of all open rows, and the grammars it was told.
 class RowLedger {
  public:
   // Keeps the text of a grammar: a server that does not have its id is told the text.
@@ -67,6 +68,7 @@ class RowLedger {
   // grammar here; nothing is booked).
   absl::Status ApplyReplay(std::span<const RowResult> replies);
 
+  // Rows that are open as far as replies have said.
   [[nodiscard]] std::size_t row_count() const { return rows_.size(); }
 
  private:

@@ -52,6 +52,7 @@ struct OpenOptions {
   bool observe = false;
 };
 
+// A message under construction: each call appends to it, and nothing is checked here.
 class Step {
  public:
   // Opens a row on a grammar compiled before, or on its text.
@@ -88,6 +89,7 @@ class Step {
   // Empties the step for its next use.
   void Clear();
 
+  // Whether nothing was said since Clear().
   [[nodiscard]] bool empty() const;
   // As it goes over the wire.
   [[nodiscard]] const v1::DecodeRequest& message() const { return message_; }

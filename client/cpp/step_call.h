@@ -17,6 +17,7 @@
 
 namespace maskd::client {
 
+// Made for each stream; the hello and the welcome were exchanged before.
 class StepCall {
  public:
   virtual ~StepCall() = default;

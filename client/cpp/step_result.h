@@ -76,6 +76,7 @@ struct MaskBuffer {
   std::int64_t row_words = 0;  // at least Welcome.mask_words
 };
 
+// Kept and reused: collecting into it again keeps its memory.
 class StepResult {
  public:
   // The step's number.

@@ -33,6 +33,7 @@ std::optional<Detail> FindDetail(const absl::Status& status) {
   return detail;
 }
 
+// Adds it as a payload, in place of an earlier one of the type.
 template <typename Detail>
 void AddDetail(const Detail& detail, absl::Status& status) {
   status.SetPayload(DetailUrl<Detail>(), absl::Cord(detail.SerializeAsString()));

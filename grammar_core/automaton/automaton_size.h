@@ -31,6 +31,7 @@ class AutomatonSize {
   [[nodiscard]] std::int64_t held_bytes() const {
     return automaton_.held_bytes_.load(std::memory_order_relaxed);
   }
+  // Of masks that this automaton keeps alive, those shared with others included.
   [[nodiscard]] std::int64_t mask_bytes() const {
     return automaton_.mask_bytes_.load(std::memory_order_relaxed);
   }

@@ -22,10 +22,12 @@
 
 namespace maskd {
 
+// Passed by reference through all that one compile or step calls, so its parts share one allowance.
 class Budget {
  public:
   using Clock = std::chrono::steady_clock;
 
+  // What ends it; without a word a compile's own limit and no deadline.
   struct Bounds {
     // Units of work, and the name of the limit in the error.
     std::int64_t work = Limits().compile_work;
@@ -36,6 +38,7 @@ class Budget {
     const std::atomic<bool>* cancelled = nullptr;
   };
 
+  // Looks at neither clock nor flag yet: the first Spend() does.
   explicit Budget(const Bounds& bounds) : bounds_(bounds) {}
 
   // A budget that never ends, for tests and tools.

@@ -20,6 +20,7 @@ struct CharRange {
 
 inline constexpr std::uint32_t kMaxCodePoint = 0x10FFFF;
 
+// Each operation gives a new set, in time linear in the ranges of both.
 class CharSet {
  public:
   // The empty set.
@@ -27,15 +28,18 @@ class CharSet {
   // The union of `ranges`, in any order, overlapping or not; surrogates are dropped.
   explicit CharSet(std::vector<CharRange> ranges);
 
+  // Every character, and a set of one. A surrogate is in none, so One() of it is empty.
   static CharSet All() { return CharSet({{0, kMaxCodePoint}}); }
   static CharSet One(std::uint32_t code_point) { return CharSet({{code_point, code_point}}); }
 
+  // In the layout above. Contains() is a binary search of them.
   [[nodiscard]] const std::vector<CharRange>& ranges() const { return ranges_; }
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
   [[nodiscard]] bool Contains(std::uint32_t code_point) const;
   // How many code points of the set are in `range`.
   [[nodiscard]] std::uint32_t CountWithin(const CharRange& range) const;
 
+  // Within all characters, so a surrogate is in no complement either.
   [[nodiscard]] CharSet Complement() const;
   [[nodiscard]] CharSet Union(const CharSet& other) const;
   [[nodiscard]] CharSet Intersect(const CharSet& other) const;

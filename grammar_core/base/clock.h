@@ -13,12 +13,14 @@
 
 namespace maskd {
 
+// Injected wherever something waits or expires, so that a test decides when.
 class Clock {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
   using Duration = std::chrono::steady_clock::duration;
 
   virtual ~Clock() = default;
+  // Monotonic; of no relation to the calendar.
   virtual TimePoint Now() = 0;
   // Gives `mutex` back while it waits, until a notification of `changed`, `until`, or no reason at
   // all: look again in a loop.

@@ -24,6 +24,7 @@ struct Decimal {
   // By value.
   std::strong_ordering operator<=>(const Decimal& other) const;
 
+  // Both look at the normal form alone, so neither depends on how the number was written.
   [[nodiscard]] bool is_integer() const { return exponent >= 0; }
   [[nodiscard]] bool is_zero() const { return digits.empty(); }
   // The p for which the magnitude is 0.DIGITS * 10^p.

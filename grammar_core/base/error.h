@@ -43,9 +43,11 @@ class FieldPath {
  public:
   FieldPath() = default;
 
+  // The place one level down; `~` and `/` of a key are escaped. This stays as it is.
   [[nodiscard]] FieldPath Child(absl::string_view key) const;
   [[nodiscard]] FieldPath Child(std::int64_t index) const;
 
+  // With its escapes, as a message's PLACE has it.
   [[nodiscard]] const std::string& str() const { return pointer_; }
 
  private:

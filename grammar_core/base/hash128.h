@@ -16,12 +16,14 @@
 
 namespace maskd {
 
+// Wide enough that two of 2^32 keys collide with a chance of about 2^-65.
 struct Hash128 {
   std::uint64_t lo = 0;
   std::uint64_t hi = 0;
 
   bool operator==(const Hash128&) const = default;
 
+  // For tables within the process: the low word alone, which is well mixed.
   template <typename H>
   friend H AbslHashValue(H state, const Hash128& hash) {
     return H::combine(std::move(state), hash.lo);
@@ -52,6 +54,7 @@ inline Hash128 Mix(Hash128 seed, std::uint64_t value) {
   return {lo, Scramble(seed.hi + swapped, kOddHigh) ^ lo};
 }
 
+// The order counts here too, of the words as of the calls.
 inline Hash128 Mix(Hash128 seed, const Hash128& value) {
   return Mix(Mix(seed, value.lo), value.hi);
 }
@@ -68,6 +71,7 @@ inline Hash128 UniqueHash() {
   return Mix(Mix(Hash128{}, 0x756E69717565ULL), counter.fetch_add(1, std::memory_order_relaxed));
 }
 
+// The length goes in first, so texts that differ in zeros at the end differ here.
 inline Hash128 MixBytes(Hash128 seed, absl::string_view bytes) {
   Hash128 hash = Mix(seed, bytes.size());
   while (!bytes.empty()) {
@@ -80,6 +84,7 @@ inline Hash128 MixBytes(Hash128 seed, absl::string_view bytes) {
   return hash;
 }
 
+// The hash of all bits, in the order of a bitset's words in memory.
 template <std::size_t kBits>
 Hash128 MixBits(Hash128 seed, const std::bitset<kBits>& bits) {
   constexpr std::size_t kWordBits = 64;

@@ -37,6 +37,7 @@ void ReturnFreePages();
 // The same, but for `keep_bytes` of them, which stay touched.
 void TrimHeap(std::int64_t keep_bytes);
 
+// As jemalloc counts them, over all threads.
 struct HeapBytes {
   std::int64_t allocated = 0;  // asked for and not freed
   std::int64_t resident = 0;   // pages of the heap that the process has, as far as it knows

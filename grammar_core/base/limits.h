@@ -10,6 +10,7 @@
 
 namespace maskd {
 
+// Of grammars and rows, for all callers alike. The defaults are those of the flags.
 struct Limits {
   // Bytes of one grammar's source text.
   std::int64_t source_bytes = 4 << 20;
@@ -50,6 +51,7 @@ struct Limits {
   std::int64_t step_work = 2'000'000;
 };
 
+// Of files that an operator names, so none of them is a flag.
 struct VocabularyLimits {
   // Bytes of a vocabulary file that is read whole.
   std::int64_t vocabulary_file_bytes = 128 << 20;

@@ -14,6 +14,7 @@
 
 namespace maskd {
 
+// Not recursive. Prefer MutexLock to the calls.
 class ABSL_LOCKABLE Mutex {
  public:
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
@@ -27,6 +28,7 @@ class ABSL_LOCKABLE Mutex {
 // Holds `mutex` for its own lifetime.
 class ABSL_SCOPED_LOCKABLE MutexLock {
  public:
+  // Waits for the lock; the destructor gives it back.
   explicit MutexLock(Mutex* mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) {
     mutex_->Lock();
   }
@@ -49,11 +51,13 @@ class CondVar {
     lock.release();
     return status == std::cv_status::no_timeout;
   }
+  // The same without a deadline. Either may return although nobody notified.
   void Wait(Mutex* mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::unique_lock<std::mutex> lock(mutex->mutex_, std::adopt_lock);
     changed_.wait(lock);
     lock.release();
   }
+  // Wakes one of those that wait, or all. The notifier need not hold the lock.
   void NotifyOne() { changed_.notify_one(); }
   void NotifyAll() { changed_.notify_all(); }
 

@@ -16,16 +16,19 @@
 
 namespace maskd {
 
+// For what is published once and read by many threads, such as terms and transitions.
 template <typename T, int kStepBits = 0>
 class StableVector {
  public:
   StableVector() = default;
   StableVector(const StableVector&) = delete;
   StableVector& operator=(const StableVector&) = delete;
+  // No reader may be left.
   ~StableVector() {
     for (std::atomic<T*>& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
   }
 
+  // Two loads and a shift; see Threads on which index a thread may ask for.
   T& operator[](std::uint32_t index) { return *Find(index); }
   const T& operator[](std::uint32_t index) const { return *Find(index); }
 
@@ -52,6 +55,7 @@ class StableVector {
            static_cast<std::int64_t>(sizeof(T));
   }
 
+  // What the writer had appended; elements below it can be read.
   [[nodiscard]] std::uint32_t size() const { return size_.load(std::memory_order_acquire); }
 
  private:

@@ -18,6 +18,7 @@ namespace maskd {
 
 using Graph = std::vector<std::vector<std::uint32_t>>;
 
+// Time and memory linear in vertices and edges.
 absl::StatusOr<std::vector<std::vector<std::uint32_t>>> StrongComponents(const Graph& successors,
                                                                          Budget& budget);
 

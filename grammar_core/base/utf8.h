@@ -32,6 +32,7 @@ constexpr bool IsContinuationByte(unsigned char byte) { return (byte & 0xC0U) ==
 // The characters that `bytes` begin: the code points where they are UTF-8.
 std::uint32_t CharactersIn(absl::string_view bytes);
 
+// Appends 1 to 4 bytes, of a surrogate three. Requires at most U+10FFFF.
 void AppendUtf8(std::uint32_t code_point, std::string* out);
 
 // Bytes of the UTF-8 sequence that `lead` begins (1 to 4), or 0 if it begins none.

@@ -26,12 +26,14 @@ enum class NewMasks : std::uint8_t {
   kRefused,  // UNAVAILABLE, at once: for a caller who may not take long
 };
 
+// Passed down by reference; a function says by it that its result may be meaningless.
 class Work {
  public:
   // `budget` must outlive this.
   explicit Work(Budget& budget, NewMasks new_masks = NewMasks::kMade)
       : budget_(&budget), new_masks_(new_masks) {}
 
+  // The first error stays and is the one that the caller reports.
   [[nodiscard]] bool ok() const { return error_.ok(); }
   [[nodiscard]] const absl::Status& error() const { return error_; }
 
@@ -48,6 +50,7 @@ class Work {
     return error_.ok();
   }
 
+  // Says that the work failed. A later error is dropped.
   void Fail(absl::Status error) {
     if (error_.ok()) error_ = std::move(error);
   }

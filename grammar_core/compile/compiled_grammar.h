@@ -44,6 +44,7 @@ struct GrammarCosts {
 // A grammar ready for use. It is made by CompileGrammar() alone.
 class CompiledGrammar {
  public:
+  // Masks that others hold live on; the states go.
   ~CompiledGrammar();
 
   // 64 lower-case hexadecimal digits; see GrammarId().

@@ -247,7 +247,7 @@ absl::StatusOr<IrForm> Answer(const Questions& questions, EmptinessSearch* searc
     form = IrForm::kEdited;
   }
   for (const NodeId node : nothing) {
-    ir->nodes[node] = {.kind = IrKind::kNothing};
+    ir->nodes[node] = IrNode(IrKind::kNothing);
     form = IrForm::kEdited;
   }
   return form;

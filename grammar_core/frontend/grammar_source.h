@@ -12,16 +12,19 @@
 
 namespace maskd {
 
+// What of white space the JSON of a grammar may have.
 enum class WhiteSpace {
   kFlexible,  // up to max_whitespace of space, tab, line feed, carriage return between JSON tokens
   kCompact,   // none
 };
 
+// In which order an object's members may come.
 enum class PropertyOrder {
   kDeclared,  // as the schema lists them, undeclared ones after the declared
   kAny,       // any order, each declared name at most once
 };
 
+// How values may be spelled; which values there are does not depend on it.
 enum class JsonSpelling {
   kAny,  // every spelling that JSON has: any escape, fraction and exponent
   // As a serializer writes it: escapes only where JSON asks for one, integers in digits, numbers
@@ -29,17 +32,20 @@ enum class JsonSpelling {
   kCanonical,
 };
 
+// What becomes of a schema that asks for more than is supported.
 enum class Strictness {
   kRefuse,  // a keyword that is not supported is an error
   kRelax,   // it is dropped and reported as a warning
 };
 
+// Whether "format" says anything of strings.
 enum class Formats {
   kByDraft,   // as the draft that a schema names has it: annotations from 2019-09 on, else asserted
   kAsserted,  // a string must be of its format
   kAnnotations,
 };
 
+// What a request may say beside its text. Part of a grammar's id, so each default is fixed.
 struct GrammarOptions {
   WhiteSpace white_space = WhiteSpace::kFlexible;
   // Characters of white space in a row at most, between two JSON tokens.
@@ -72,6 +78,7 @@ struct GrammarOptions {
   bool operator==(const GrammarOptions&) const = default;
 };
 
+// A grammar as a caller gives it; nothing of it is read yet.
 struct GrammarSource {
   // A text that the source may refer to by `uri`; it is read only if it does.
   struct Document {

@@ -14,6 +14,7 @@ namespace maskd {
 
 class MarkerTable;
 
+// A source after its syntax was read: its id can be told, and a compile goes on from here.
 struct ParsedSource {
   GrammarSource source;
   // Present for the kinds whose text is JSON.

@@ -12,6 +12,7 @@
 
 namespace maskd {
 
+// Moved on to the passes, which change `ir` and take the rest along.
 struct ReadResult {
   GrammarIr ir;
   std::vector<Diagnostic> warnings;

@@ -6,7 +6,7 @@ namespace maskd {
 
 bool IsEndless(const GrammarIr& ir, NodeId node) {
   const IrNode& n = ir.nodes[node];
-  return n.kind == IrKind::kRepeat && n.b == kUnbounded &&
+  return n.kind == IrKind::kRepeat && IrPayload::Second(n) == kUnbounded &&
          ir.nodes[ir.children[n.first_child]].kind == IrKind::kCharSet;
 }
 

@@ -43,6 +43,7 @@ using ByteBits = std::bitset<256>;
 // "No upper bound" in Repeat.
 inline constexpr std::uint32_t kUnbounded = std::numeric_limits<std::uint32_t>::max();
 
+// What a node is. The comment of each says which texts it has; `ir_views.h` says what it holds.
 enum class IrKind : std::uint8_t {
   kNothing,   // no string at all
   kEmpty,     // the empty string
@@ -92,6 +93,7 @@ struct ObjectSpec {
     NodeId value;
     std::vector<Mark> marks;
   };
+  // A declared member, in the order of declaration.
   struct Member {
     std::string name;  // UTF-8, decoded
     NodeId value;
@@ -135,12 +137,14 @@ struct ObjectSpec {
   Spelling spelling = Spelling::kJsonString;
 
   static constexpr std::uint32_t kOneLine = std::numeric_limits<std::uint32_t>::max();
+  // Whether each member begins a line.
   [[nodiscard]] bool is_block() const { return indent != kOneLine; }
   // Levels around a member of an object that has `depth` around it.
   [[nodiscard]] std::uint32_t DepthWithin(std::uint32_t depth) const {
     return is_block() ? depth + 1 : depth;
   }
   static constexpr NodeId kAsSpace = std::numeric_limits<NodeId>::max();
+  // The white space that is in force, whether the object says it or takes `space`.
   [[nodiscard]] NodeId space_after_colon() const {
     return after_colon == kAsSpace ? space : after_colon;
   }
@@ -148,6 +152,7 @@ struct ObjectSpec {
     return after_comma == kAsSpace ? space : after_comma;
   }
 
+  // The byte that begins, and the one that ends.
   [[nodiscard]] char open() const { return is_array ? '[' : '{'; }
   [[nodiscard]] char close() const { return is_array ? ']' : '}'; }
 };
@@ -188,25 +193,54 @@ void AppendNodes(const ObjectSpec& spec, std::vector<NodeId>* out);
 // Makes `spec` speak of places[node] where it spoke of `node`.
 void MapNodes(ObjectSpec* spec, const std::vector<NodeId>& places);
 
+// Read it by the views of ir_views.h; IrBuilder makes it. Twenty bytes, so that passes read an IR
+// from front to back.
 struct IrNode {
+  // Without a payload: of a kind that has none, or one that IrPayload fills in.
+  explicit IrNode(IrKind its_kind) : kind(its_kind) {}
+
   IrKind kind;
   Spelling spelling = Spelling::kUtf8;  // kEncode
-  // kRepeat: min and max. kLimited: tokens. kBytes, kText, kTextSet, kByteSet, kTokens, kCharSet,
-  // kNumber, kObject, kDistinct: index into the pool of that kind in `a`. kCall: the rule in `a`.
-  // kBreak, kBlock: spaces a level in `a`. kBlock: the opening byte in `b`.
-  std::uint32_t a = 0;
-  std::uint32_t b = 0;
   // Children: [first_child, first_child + child_count) of GrammarIr::children.
   std::uint32_t first_child = 0;
   std::uint32_t child_count = 0;
+
+ private:
+  friend class IrPayload;
+
+  // kRepeat: min and max. kLimited: tokens. kBytes, kText, kTextSet, kByteSet, kTokens, kCharSet,
+  // kNumber, kObject, kDistinct: index into the pool of that kind in `a_`. kCall: the rule in `a_`.
+  // kBreak, kBlock: spaces a level in `a_`. kBlock: the opening byte in `b_`.
+  std::uint32_t a_ = 0;
+  std::uint32_t b_ = 0;
+};
+static_assert(sizeof(IrNode) == 20);
+
+// The payload itself, for who makes nodes, moves them to another IR, hashes or compares them.
+class IrPayload {
+ public:
+  // A node of a kind with a payload; what `first` and `second` are, IrNode says.
+  static IrNode Node(IrKind kind, std::uint32_t first, std::uint32_t second = 0) {
+    IrNode node(kind);
+    node.a_ = first;
+    node.b_ = second;
+    return node;
+  }
+  // Whatever the kind: 0 where it has no such field.
+  static std::uint32_t First(const IrNode& node) { return node.a_; }
+  static std::uint32_t Second(const IrNode& node) { return node.b_; }
+  // For a pass that moves what the field names.
+  static void SetFirst(IrNode* node, std::uint32_t first) { node->a_ = first; }
 };
 
+// A rule of the grammar. Its number is its index in GrammarIr::rules.
 struct IrRule {
   std::string name;   // for people: a JSON Pointer, or the name in the source
   std::string place;  // where it stands in the source
   NodeId body;
 };
 
+// Made by IrBuilder::Build() alone. Nodes name each other, rules and entries of the pools by index.
 struct GrammarIr {
   std::vector<IrNode> nodes;
   std::vector<NodeId> children;

@@ -11,6 +11,7 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/sort_unique.h"
 #include "grammar_core/base/utf8.h"
+#include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/pool_keys.h"
 
 namespace maskd {
@@ -50,8 +51,8 @@ std::uint32_t InPool(std::string key, T value, std::vector<T>* pool,
 
 IrBuilder::IrBuilder(const Limits& limits)
     : max_nodes_(limits.ir_nodes), node_ids_(0, ContentHash{&ir_}, ContentEq{&ir_}) {
-  [[maybe_unused]] const NodeId nothing = Intern({.kind = IrKind::kNothing}, {});
-  [[maybe_unused]] const NodeId empty = Intern({.kind = IrKind::kEmpty}, {});
+  [[maybe_unused]] const NodeId nothing = Intern(IrNode(IrKind::kNothing), {});
+  [[maybe_unused]] const NodeId empty = Intern(IrNode(IrKind::kEmpty), {});
   assert(nothing == kNothingId && empty == kEmptyId);
 }
 
@@ -93,7 +94,9 @@ NodeId IrBuilder::Tokens(TokenSpec spec) {
 NodeId IrBuilder::Encode(Spelling spelling, NodeId characters) {
   assert(characters < ir_.nodes.size());
   if (characters == kNothingId || characters == kEmptyId) return characters;
-  return Intern({.kind = IrKind::kEncode, .spelling = spelling}, {characters});
+  IrNode encode(IrKind::kEncode);
+  encode.spelling = spelling;
+  return Intern(encode, {characters});
 }
 
 NodeId IrBuilder::Call(RuleId rule) {
@@ -127,7 +130,7 @@ NodeId IrBuilder::Object(ObjectSpec spec) {
 NodeId IrBuilder::Limited(NodeId bytes, std::uint32_t tokens) {
   assert(bytes < ir_.nodes.size());
   if (bytes == kNothingId || bytes == kEmptyId) return bytes;
-  return Intern({.kind = IrKind::kLimited, .a = tokens}, {bytes});
+  return Intern(IrPayload::Node(IrKind::kLimited, tokens), {bytes});
 }
 
 NodeId IrBuilder::Distinct(NodeId arrays, const std::vector<NodeId>& beside, DistinctSpec spec) {
@@ -139,7 +142,7 @@ NodeId IrBuilder::Distinct(NodeId arrays, const std::vector<NodeId>& beside, Dis
   AppendText(spec.place, &key);
   AppendText(spec.keyword, &key);
   const std::uint32_t at = InPool(std::move(key), std::move(spec), &ir_.distinct, &pool_ids_);
-  return Intern({.kind = IrKind::kDistinct, .a = at}, children);
+  return Intern(IrPayload::Node(IrKind::kDistinct, at), children);
 }
 
 NodeId IrBuilder::Text(absl::string_view utf8) { return CodePoints(Decoded(utf8)); }
@@ -195,18 +198,18 @@ std::optional<std::vector<std::string>> IrBuilder::ListedTexts(NodeId node) cons
   std::vector<std::string> texts;
   const auto add = [&](const std::u32string& text) { texts.push_back(CodePointsToUtf8(text)); };
   const IrNode* n = &ir_.nodes[node];
-  if (n->kind == IrKind::kRepeat && n->a == 0 && n->b == 1) {
+  if (n->kind == IrKind::kRepeat && AsRepeat(*n).min == 0 && AsRepeat(*n).max == 1) {
     texts.emplace_back();
     n = &ir_.nodes[ir_.children[n->first_child]];
   }
   if (n->kind == IrKind::kEmpty) {
     texts.emplace_back();
   } else if (n->kind == IrKind::kText) {
-    add(ir_.texts[n->a]);
+    add(TextOf(ir_, *n));
   } else if (n->kind == IrKind::kTextSet) {
-    for (const std::u32string& text : ir_.text_sets[n->a]) add(text);
+    for (const std::u32string& text : TextSetOf(ir_, *n)) add(text);
   } else if (n->kind == IrKind::kCharSet) {
-    for (const CharRange& range : ir_.char_sets[n->a].ranges()) {
+    for (const CharRange& range : CharSetOf(ir_, *n).ranges()) {
       if (range.hi - range.lo >= kMaxListedRange) return std::nullopt;
       for (char32_t c = range.lo; c <= range.hi; ++c) add({c});
     }
@@ -237,7 +240,7 @@ void IrBuilder::Charge(std::size_t units) {
 }
 
 NodeId IrBuilder::InternLeaf(IrKind kind, std::uint32_t pool_index) {
-  return Intern({.kind = kind, .a = pool_index}, {});
+  return Intern(IrPayload::Node(kind, pool_index), {});
 }
 
 IrBuilder::Content IrBuilder::ContentOf(const GrammarIr& ir, NodeId id) {
@@ -248,14 +251,15 @@ IrBuilder::Content IrBuilder::ContentOf(const GrammarIr& ir, NodeId id) {
 
 std::size_t IrBuilder::ContentHash::operator()(const Content& content) const {
   const IrNode& node = content.node;
-  return absl::HashOf(static_cast<int>(node.kind), static_cast<int>(node.spelling), node.a, node.b,
-                      content.children);
+  return absl::HashOf(static_cast<int>(node.kind), static_cast<int>(node.spelling),
+                      IrPayload::First(node), IrPayload::Second(node), content.children);
 }
 
 bool IrBuilder::ContentEq::operator()(NodeId x, const Content& y) const {
   const Content known = ContentOf(*ir, x);
   return known.node.kind == y.node.kind && known.node.spelling == y.node.spelling &&
-         known.node.a == y.node.a && known.node.b == y.node.b && known.children == y.children;
+         IrPayload::First(known.node) == IrPayload::First(y.node) &&
+         IrPayload::Second(known.node) == IrPayload::Second(y.node) && known.children == y.children;
 }
 
 NodeId IrBuilder::Intern(IrNode node, const std::vector<NodeId>& children) {

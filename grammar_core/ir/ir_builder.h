@@ -31,15 +31,19 @@
 #include "grammar_core/base/limits.h"
 #include "grammar_core/ir/counts.h"
 #include "grammar_core/ir/grammar_ir.h"
+#include "grammar_core/ir/ir_views.h"
 
 namespace maskd {
 
+// One for each IR: Build() ends it. Methods give a node's id, the same one for the same node.
 class IrBuilder {
  public:
+  // The limits are copied.
   explicit IrBuilder(const Limits& limits);
   IrBuilder(const IrBuilder&) = delete;
   IrBuilder& operator=(const IrBuilder&) = delete;
 
+  // No text at all, and the empty text alone.
   NodeId Nothing();
   NodeId Empty();
 
@@ -62,7 +66,7 @@ class IrBuilder {
     assert(open == '[' || open == '{');
     if (lines == Nothing()) return lines;
     const auto first = static_cast<unsigned char>(open);
-    return Intern({.kind = IrKind::kBlock, .a = spaces, .b = first}, {lines});
+    return Intern(IrPayload::Node(IrKind::kBlock, spaces, first), {lines});
   }
   // The arrays `arrays`, less those with equal items; `beside` are the node's further children.
   NodeId Distinct(NodeId arrays, const std::vector<NodeId>& beside, DistinctSpec spec);
@@ -91,10 +95,12 @@ class IrBuilder {
   // The texts of a node that is a list of texts and nothing else, in UTF-8.
   [[nodiscard]] std::optional<std::vector<std::string>> ListedTexts(NodeId node) const;
 
+  // As made so far; the reference is good until the next node is made.
   [[nodiscard]] const IrNode& node(NodeId id) const {
     assert(id < ir_.nodes.size());
     return ir_.nodes[id];
   }
+  // How often a node is repeated, where it is `x{min,max}`; else once.
   [[nodiscard]] Power PowerOf(NodeId node) const;
   // What `node` is a choice of; the empty text is not told.
   [[nodiscard]] std::vector<NodeId> Alternatives(NodeId node) const;
@@ -118,12 +124,14 @@ class IrBuilder {
   struct ContentHash {
     using is_transparent = void;
     const GrammarIr* ir;
+    // By what a node holds, so that a node not made yet can be looked for.
     std::size_t operator()(NodeId id) const { return (*this)(ContentOf(*ir, id)); }
     std::size_t operator()(const Content& content) const;
   };
   struct ContentEq {
     using is_transparent = void;
     const GrammarIr* ir;
+    // Nodes that are made are equal only as the same; content is compared field by field.
     bool operator()(NodeId x, NodeId y) const { return x == y; }
     bool operator()(NodeId x, const Content& y) const;
   };

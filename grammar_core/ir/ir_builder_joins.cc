@@ -12,6 +12,7 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/sort_unique.h"
 #include "grammar_core/ir/ir_builder.h"
+#include "grammar_core/ir/ir_views.h"
 
 namespace maskd {
 
@@ -28,7 +29,7 @@ struct IrBuilder::AltParts {
 const CharSet* IrBuilder::AsCharSet(NodeId node) const {
   assert(node < ir_.nodes.size());
   const IrNode& n = ir_.nodes[node];
-  return n.kind == IrKind::kCharSet ? &ir_.char_sets[n.a] : nullptr;
+  return n.kind == IrKind::kCharSet ? &CharSetOf(ir_, n) : nullptr;
 }
 
 NodeId IrBuilder::And(std::vector<NodeId> nodes) {
@@ -49,7 +50,7 @@ NodeId IrBuilder::And(std::vector<NodeId> nodes) {
   SortUnique(&kept);
   if (kept.empty()) return everything;
   if (kept.front() == Nothing()) return Nothing();
-  return kept.size() == 1 ? kept.front() : Intern({.kind = IrKind::kAnd}, kept);
+  return kept.size() == 1 ? kept.front() : Intern(IrNode(IrKind::kAnd), kept);
 }
 
 NodeId IrBuilder::Not(NodeId node) {
@@ -59,7 +60,7 @@ NodeId IrBuilder::Not(NodeId node) {
   if (node == everything) return Nothing();
   const IrNode& n = ir_.nodes[node];
   if (n.kind == IrKind::kNot) return ir_.children[n.first_child];
-  return Intern({.kind = IrKind::kNot}, {node});
+  return Intern(IrNode(IrKind::kNot), {node});
 }
 
 void IrBuilder::AppendFlat(IrKind kind, NodeId node, std::vector<NodeId>* out) const {
@@ -89,9 +90,9 @@ NodeId IrBuilder::Concat(const std::vector<NodeId>& nodes) {
     const IrNode& n = ir_.nodes[node];
     if (n.kind == IrKind::kNothing) return Nothing();
     if (n.kind == IrKind::kBytes) {
-      bytes += ir_.byte_strings[n.a];
+      bytes += BytesOf(ir_, n);
     } else if (n.kind == IrKind::kText) {
-      text += ir_.texts[n.a];
+      text += TextOf(ir_, n);
     } else if (n.kind != IrKind::kEmpty) {
       end_literal();
       AppendFactor(node, &sequence);
@@ -99,15 +100,16 @@ NodeId IrBuilder::Concat(const std::vector<NodeId>& nodes) {
   }
   end_literal();
   if (sequence.empty()) return Empty();
-  return sequence.size() == 1 ? sequence.front() : Intern({.kind = IrKind::kConcat}, sequence);
+  return sequence.size() == 1 ? sequence.front() : Intern(IrNode(IrKind::kConcat), sequence);
 }
 
 Power IrBuilder::PowerOf(NodeId node) const {
   assert(node < ir_.nodes.size());
   const IrNode& n = ir_.nodes[node];
   if (n.kind != IrKind::kRepeat) return {node, {1, 1}};
-  assert(n.child_count == 1 && n.a <= n.b);
-  return {ir_.children[n.first_child], {n.a, n.b}};
+  const auto [min, max] = AsRepeat(n);
+  assert(n.child_count == 1 && min <= max);
+  return {ir_.children[n.first_child], {min, max}};
 }
 
 // x{a,b} x{c,d} is x{a+c,b+d}: what may end in many places then ends in one. Two of the same are
@@ -146,16 +148,16 @@ void IrBuilder::SortOut(NodeId node, AltParts* parts) const {
   if (n.kind == IrKind::kEmpty) {
     parts->has_empty = true;
   } else if (n.kind == IrKind::kByteSet) {
-    parts->bytes |= ir_.byte_sets[n.a];
-  } else if (n.kind == IrKind::kBytes && ir_.byte_strings[n.a].size() == 1) {
-    parts->bytes.set(static_cast<unsigned char>(ir_.byte_strings[n.a][0]));
+    parts->bytes |= ByteSetOf(ir_, n);
+  } else if (n.kind == IrKind::kBytes && BytesOf(ir_, n).size() == 1) {
+    parts->bytes.set(static_cast<unsigned char>(BytesOf(ir_, n)[0]));
   } else if (n.kind == IrKind::kCharSet) {
-    const std::vector<CharRange>& ranges = ir_.char_sets[n.a].ranges();
+    const std::vector<CharRange>& ranges = CharSetOf(ir_, n).ranges();
     parts->chars.insert(parts->chars.end(), ranges.begin(), ranges.end());
   } else if (n.kind == IrKind::kText) {
-    parts->texts.push_back(ir_.texts[n.a]);
+    parts->texts.push_back(TextOf(ir_, n));
   } else if (n.kind == IrKind::kTextSet) {
-    const std::vector<std::u32string>& texts = ir_.text_sets[n.a];
+    const std::vector<std::u32string>& texts = TextSetOf(ir_, n);
     parts->texts.insert(parts->texts.end(), texts.begin(), texts.end());
   } else if (n.kind == IrKind::kEncode) {
     parts->encoded[static_cast<int>(n.spelling)].push_back(ir_.children[n.first_child]);
@@ -201,7 +203,7 @@ NodeId IrBuilder::Alt(std::vector<NodeId> nodes) {
   std::vector<NodeId>& kept = parts.others;
   SortUnique(&kept);
   if (kept.empty()) return parts.has_empty ? Empty() : Nothing();
-  const NodeId all = kept.size() == 1 ? kept.front() : Intern({.kind = IrKind::kAlt}, kept);
+  const NodeId all = kept.size() == 1 ? kept.front() : Intern(IrNode(IrKind::kAlt), kept);
   return parts.has_empty ? Repeat(all, 0, 1) : all;
 }
 
@@ -213,7 +215,7 @@ NodeId IrBuilder::Repeat(NodeId node, std::uint32_t min, std::uint32_t max) {
   const std::optional<NestedCounts> nested = NestCounts(inner.counts, {min, max});
   const bool is_nested = inner.base != node && nested.has_value();
   if (!is_nested || (nested->or_none && max == 1))
-    return Intern({.kind = IrKind::kRepeat, .a = min, .b = max}, {node});
+    return Intern(IrPayload::Node(IrKind::kRepeat, min, max), {node});
   const bool bounded = nested->max != NestedCounts::kNoBound;
   const std::uint64_t largest = bounded ? nested->max : nested->min;
   if (largest > kMaxRepeats) {
@@ -223,11 +225,11 @@ NodeId IrBuilder::Repeat(NodeId node, std::uint32_t min, std::uint32_t max) {
     }
     return Nothing();
   }
-  IrNode merged = {.kind = IrKind::kRepeat};
-  merged.a = static_cast<std::uint32_t>(nested->min);
-  merged.b = bounded ? static_cast<std::uint32_t>(nested->max) : kUnbounded;
-  const NodeId counted = Intern(merged, {inner.base});
-  return nested->or_none ? Intern({.kind = IrKind::kRepeat, .a = 0, .b = 1}, {counted}) : counted;
+  const NodeId counted =
+      Intern(IrPayload::Node(IrKind::kRepeat, static_cast<std::uint32_t>(nested->min),
+                             bounded ? static_cast<std::uint32_t>(nested->max) : kUnbounded),
+             {inner.base});
+  return nested->or_none ? Intern(IrPayload::Node(IrKind::kRepeat, 0, 1), {counted}) : counted;
 }
 
 }  // namespace maskd

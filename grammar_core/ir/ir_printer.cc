@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 
 #include "grammar_core/ir/grammar_ir.h"
+#include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/payload_text.h"
 
 namespace maskd {
@@ -47,7 +48,7 @@ class Printer {
       if (uses_[node] == 0) continue;
       const IrNode& n = ir_.nodes[node];
       for (const NodeId child : Children(n)) ++uses_[child];
-      if (n.kind == IrKind::kObject) CountObjectUses(ir_.objects[n.a]);
+      if (n.kind == IrKind::kObject) CountObjectUses(ObjectOf(ir_, n));
     }
   }
 
@@ -131,25 +132,25 @@ class Printer {
       case IrKind::kEmpty:
         return "empty";
       case IrKind::kBytes:
-        return absl::StrCat("b", QuotedText(ir_.byte_strings[n.a]));
+        return absl::StrCat("b", QuotedText(BytesOf(ir_, n)));
       case IrKind::kByteSet:
-        return absl::StrCat("b", ByteClassText(ir_.byte_sets[n.a]));
+        return absl::StrCat("b", ByteClassText(ByteSetOf(ir_, n)));
       case IrKind::kTokens:
-        return TokenListText(ir_.token_specs[n.a]);
+        return TokenListText(TokensOf(ir_, n));
       case IrKind::kNumber:
-        return ToString(ir_.numbers[n.a]);
+        return ToString(NumberOf(ir_, n));
       case IrKind::kText:
-        return QuotedText(ir_.texts[n.a]);
+        return QuotedText(TextOf(ir_, n));
       case IrKind::kTextSet:
-        return TextListText(ir_.text_sets[n.a]);
+        return TextListText(TextSetOf(ir_, n));
       case IrKind::kCharSet:
-        return CharClassText(ir_.char_sets[n.a].ranges());
+        return CharClassText(CharSetOf(ir_, n).ranges());
       case IrKind::kConcat:
         return Joined(n, " ");
       case IrKind::kAlt:
         return Joined(n, " | ");
       case IrKind::kRepeat:
-        return Use(Children(n)[0]) + RepeatText(n.a, n.b);
+        return Use(Children(n)[0]) + RepeatText(AsRepeat(n).min, AsRepeat(n).max);
       case IrKind::kAnd:
         return Joined(n, " & ");
       case IrKind::kNot:
@@ -157,17 +158,17 @@ class Printer {
       case IrKind::kEncode:
         return absl::StrCat(SpellingName(n.spelling), "<", Use(Children(n)[0]), ">");
       case IrKind::kCall:
-        return RuleName(n.a);
+        return RuleName(CalledRuleOf(n));
       case IrKind::kObject:
-        return Object(ir_.objects[n.a]);
+        return Object(ObjectOf(ir_, n));
       case IrKind::kDistinct:
         return absl::StrCat("distinct<", Use(Children(n)[0]), ">");
       case IrKind::kLimited:
-        return absl::StrCat("tokens[", n.a, "]<", Use(Children(n)[0]), ">");
+        return absl::StrCat("tokens[", MostTokensOf(n), "]<", Use(Children(n)[0]), ">");
       case IrKind::kBreak:
-        return absl::StrCat("break<", n.a, ">");
+        return absl::StrCat("break<", BreakSpacesOf(n), ">");
       case IrKind::kBlock:
-        return absl::StrCat("block", std::string(1, static_cast<char>(n.b)), n.a, "<",
+        return absl::StrCat("block", std::string(1, AsBlock(n).open), AsBlock(n).spaces, "<",
                             Use(Children(n)[0]), ">");
     }
     return "";

@@ -1,5 +1,6 @@
-// What an IR node of each kind holds, by name. Outside of this room the two fields of IrNode itself
-// are not read (tools/dev/check_ir_fields.py): they mean something else for each kind.
+// What an IR node of each kind holds, by name. The two fields of IrNode itself mean something else
+// for each kind, so they are private: IrPayload (grammar_ir.h) reads and writes them, and only this
+// room names it (tools/dev/check_ir_fields.py).
 //
 //   if (node.kind == IrKind::kRepeat) return AsRepeat(node).min > 0;
 //
@@ -25,35 +26,36 @@ struct RepeatNode {
 // Of a kRepeat.
 inline RepeatNode AsRepeat(const IrNode& node) {
   assert(node.kind == IrKind::kRepeat);
-  return {node.a, node.b};
+  return {IrPayload::First(node), IrPayload::Second(node)};
 }
 
 // A block of lines: the spaces that each level adds, and its opening bracket.
 struct BlockNode {
   std::uint32_t spaces;
   char open;
+  // The bracket that ends it.
   [[nodiscard]] char close() const { return open == '{' ? '}' : ']'; }
 };
 // Of a kBlock.
 inline BlockNode AsBlock(const IrNode& node) {
   assert(node.kind == IrKind::kBlock);
-  return {node.a, static_cast<char>(node.b)};
+  return {IrPayload::First(node), static_cast<char>(IrPayload::Second(node))};
 }
 // The spaces that each level adds behind the line feed of a kBreak.
 inline std::uint32_t BreakSpacesOf(const IrNode& node) {
   assert(node.kind == IrKind::kBreak);
-  return node.a;
+  return IrPayload::First(node);
 }
 
 // The rule that a kCall calls.
 inline RuleId CalledRuleOf(const IrNode& node) {
   assert(node.kind == IrKind::kCall);
-  return node.a;
+  return IrPayload::First(node);
 }
 // How many tokens may hold a part of a kLimited.
 inline std::uint32_t MostTokensOf(const IrNode& node) {
   assert(node.kind == IrKind::kLimited);
-  return node.a;
+  return IrPayload::First(node);
 }
 
 // Whether a node of that kind names an entry of a pool of the IR.
@@ -76,41 +78,47 @@ constexpr bool HasPool(IrKind kind) {
 // The index of that entry in the pool of its kind.
 inline std::uint32_t PoolIndexOf(const IrNode& node) {
   assert(HasPool(node.kind));
-  return node.a;
+  return IrPayload::First(node);
 }
 
 // The entry itself, of a node of each kind.
 inline const std::string& BytesOf(const GrammarIr& ir, const IrNode& node) {
   assert(node.kind == IrKind::kBytes);
-  return ir.byte_strings[node.a];
+  return ir.byte_strings[IrPayload::First(node)];
 }
+// The same, of the kind that each function is named for. References are good as long as the IR
+// stays as it is.
 inline const ByteBits& ByteSetOf(const GrammarIr& ir, const IrNode& node) {
   assert(node.kind == IrKind::kByteSet);
-  return ir.byte_sets[node.a];
+  return ir.byte_sets[IrPayload::First(node)];
+}
+inline const TokenSpec& TokensOf(const GrammarIr& ir, const IrNode& node) {
+  assert(node.kind == IrKind::kTokens);
+  return ir.token_specs[IrPayload::First(node)];
 }
 inline const std::u32string& TextOf(const GrammarIr& ir, const IrNode& node) {
   assert(node.kind == IrKind::kText);
-  return ir.texts[node.a];
+  return ir.texts[IrPayload::First(node)];
 }
 inline const std::vector<std::u32string>& TextSetOf(const GrammarIr& ir, const IrNode& node) {
   assert(node.kind == IrKind::kTextSet);
-  return ir.text_sets[node.a];
+  return ir.text_sets[IrPayload::First(node)];
 }
 inline const CharSet& CharSetOf(const GrammarIr& ir, const IrNode& node) {
   assert(node.kind == IrKind::kCharSet);
-  return ir.char_sets[node.a];
+  return ir.char_sets[IrPayload::First(node)];
 }
 inline const NumberSpec& NumberOf(const GrammarIr& ir, const IrNode& node) {
   assert(node.kind == IrKind::kNumber);
-  return ir.numbers[node.a];
+  return ir.numbers[IrPayload::First(node)];
 }
 inline const ObjectSpec& ObjectOf(const GrammarIr& ir, const IrNode& node) {
   assert(node.kind == IrKind::kObject);
-  return ir.objects[node.a];
+  return ir.objects[IrPayload::First(node)];
 }
 inline const DistinctSpec& DistinctOf(const GrammarIr& ir, const IrNode& node) {
   assert(node.kind == IrKind::kDistinct);
-  return ir.distinct[node.a];
+  return ir.distinct[IrPayload::First(node)];
 }
 
 }  // namespace maskd

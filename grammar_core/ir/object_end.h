@@ -35,9 +35,11 @@ struct ObjectState {
   std::string marks;        // those left that an unsettled condition has in `unless_all`
   std::uint32_t count = 0;  // members written, as far as min_members and max_members reach
 
+  // Equal states, equal keys. Linear in members and conditions.
   [[nodiscard]] std::string Key() const;
 };
 
+// The search for one object. Made once; questions about a state are answered without changing it.
 class ObjectEnd {
  public:
   using Marks = std::vector<ObjectSpec::Mark>;
@@ -57,6 +59,8 @@ class ObjectEnd {
   // `state` after one member more, which leaves `marks`. Closing that member is the caller's.
   [[nodiscard]] ObjectState After(ObjectState state, const Marks& marks) const;
 
+  // Whether the closing brace may stand now: required members are there, conditions and counts
+  // hold.
   [[nodiscard]] bool MayEndHere(const ObjectState& state) const;
   // Whether one member more, which leaves `marks` and closes the members [first, last), changes
   // nothing about whether the end can be reached. Surely not where it says so; it is cheap.
@@ -71,6 +75,7 @@ class ObjectEnd {
     std::uint32_t bytes = 0;
     std::uint32_t bytes_after_one = 0;
   };
+  // `member_bytes` and `others_bytes` say what writing one costs at least.
   [[nodiscard]] Mending MendingBytes(
       const ObjectState& state, const std::function<std::uint32_t(std::size_t)>& member_bytes,
       const std::function<std::uint32_t(std::size_t)>& others_bytes) const;

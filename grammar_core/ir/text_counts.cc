@@ -7,6 +7,8 @@
 
 #include "absl/container/flat_hash_map.h"
 
+#include "grammar_core/ir/ir_views.h"
+
 namespace maskd {
 namespace {
 
@@ -46,9 +48,9 @@ std::int64_t Count(const GrammarIr& ir, const IrNode& n, const Counts& counts) {
     case IrKind::kText:
       return 1;
     case IrKind::kTextSet:
-      return Clamped(static_cast<std::int64_t>(ir.text_sets[n.a].size()));
+      return Clamped(static_cast<std::int64_t>(TextSetOf(ir, n).size()));
     case IrKind::kCharSet:
-      return OfSet(ir.char_sets[n.a]);
+      return OfSet(CharSetOf(ir, n));
     case IrKind::kConcat:
       for (const NodeId part : parts) count = Clamped(count * counts.at(part));
       return count;
@@ -59,7 +61,7 @@ std::int64_t Count(const GrammarIr& ir, const IrNode& n, const Counts& counts) {
       for (const NodeId part : parts) count = std::min(count, counts.at(part));
       return count;
     case IrKind::kRepeat:
-      return OfRepeat(counts.at(parts[0]), n.a, n.b);
+      return OfRepeat(counts.at(parts[0]), AsRepeat(n).min, AsRepeat(n).max);
     default:
       return kAmpleTexts;
   }

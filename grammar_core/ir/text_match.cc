@@ -7,6 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 
+#include "grammar_core/ir/ir_views.h"
+
 namespace maskd {
 namespace {
 
@@ -58,11 +60,11 @@ class TextMatcher {
       case IrKind::kEmpty:
         return from;
       case IrKind::kText:
-        return AfterText(ir_.texts[node.a], from);
+        return AfterText(TextOf(ir_, node), from);
       case IrKind::kTextSet:
-        return AfterTextSet(ir_.text_sets[node.a], from);
+        return AfterTextSet(TextSetOf(ir_, node), from);
       case IrKind::kCharSet:
-        return AfterChar(ir_.char_sets[node.a], from);
+        return AfterChar(CharSetOf(ir_, node), from);
       case IrKind::kConcat:
         return AfterConcat(node, from);
       case IrKind::kAlt:
@@ -112,14 +114,15 @@ class TextMatcher {
   // only places reached before, or one that leaves the places as they were.
   Places AfterRepeat(const IrNode& node, Places places) {
     assert(node.child_count == 1);
-    Places ends = node.a == 0 ? places : None();
-    for (std::uint32_t count = 1; count <= node.b && Any(places) && status_.ok(); ++count) {
+    const auto [least, most] = AsRepeat(node);
+    Places ends = least == 0 ? places : None();
+    for (std::uint32_t count = 1; count <= most && Any(places) && status_.ok(); ++count) {
       Places next = Ends(Children(node)[0], places);
       const bool settled = next == places;
       places = std::move(next);
       Places before = ends;
-      if (settled || count >= node.a) Add(places, &ends);
-      if (settled || (count >= node.a && before == ends)) break;
+      if (settled || count >= least) Add(places, &ends);
+      if (settled || (count >= least && before == ends)) break;
     }
     return ends;
   }

@@ -14,6 +14,7 @@
 
 namespace maskd {
 
+// Union, intersection and difference in place, about as fast as memory is read.
 inline void OrInto(std::span<std::int32_t> into, std::span<const std::int32_t> words) {
   assert(into.size() >= words.size());
   UsedWordKernels().or_into(into.data(), words.data(), words.size());
@@ -26,6 +27,7 @@ inline void AndNotInto(std::span<std::int32_t> into, std::span<const std::int32_
   assert(into.size() >= words.size());
   UsedWordKernels().and_not_into(into.data(), words.data(), words.size());
 }
+// Tokens that the words allow, and whether there are any; the second stops at the first.
 inline std::int64_t CountBits(std::span<const std::int32_t> words) {
   return UsedWordKernels().count_bits(words.data(), words.size());
 }
@@ -34,6 +36,7 @@ inline std::size_t FindNonzero(std::span<const std::int32_t> words, std::size_t 
   assert(begin <= words.size());
   return begin + UsedWordKernels().find_nonzero(words.data() + begin, words.size() - begin);
 }
+// Stops at the first word that has a bit.
 inline bool AnyBit(std::span<const std::int32_t> words) {
   return FindNonzero(words) < words.size();
 }

@@ -20,11 +20,13 @@
 
 namespace maskd {
 
+// Use it for one mask: gather parts, then Finish().
 class MaskBuilder {
  public:
   // `masks` must outlive this.
   explicit MaskBuilder(MaskStore* masks);
 
+  // Adds a token, or those of a trie's node. Twice is as good as once.
   void Allow(TokenId id) {
     if (words_.has_value()) return words_->Allow(id);
     parts_.ids.push_back(id);

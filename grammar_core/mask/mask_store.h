@@ -52,14 +52,17 @@ struct MaskParts {
   std::vector<TokenId> removed;
   std::vector<TokenId> ids;
 
+  // Written out, at the cost of a mask's words and one pass for each part.
   [[nodiscard]] TokenMask ToMask(int vocab_size) const;
 };
 
+// One for each tokenizer, shared by all threads that step or compile.
 class MaskStore {
  public:
   // `index` must outlive this.
   MaskStore(const TokenIndex* index, std::int64_t max_bytes);
 
+  // The index of the vocabulary that all of these masks are for.
   [[nodiscard]] const TokenIndex& index() const { return *index_; }
 
   // The stored mask equal to `mask`, or `mask` itself, stored now. `like` are masks that it may be
@@ -74,6 +77,7 @@ class MaskStore {
     MaskRef mask;         // the mask, if this chain settles it
     bool deeper = false;  // it does not: look at one cell more
   };
+  // Empty, and not deeper, for a chain that was not seen lately.
   Known Find(const Hash128& chain) ABSL_LOCKS_EXCLUDED(mutex_);
   // Says that `chain` settles the mask, or (null) that it takes more cells.
   void Settle(const Hash128& chain, const MaskRef& mask) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -88,10 +92,12 @@ class MaskStore {
     std::optional<Hash128> signature;
     bool deeper = false;
   };
+  // By a chain of cells, as Find() and Settle() do it; without a signature it takes more cells.
   KnownSignature FindSignature(const Hash128& chain) ABSL_LOCKS_EXCLUDED(mutex_);
   void SettleSignature(const Hash128& chain, const std::optional<Hash128>& signature)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // The index's tokens of a class, and its trie of candidates: each is made once and kept.
   MaskRef TokensWithin(const CharacterClass& characters) ABSL_LOCKS_EXCLUDED(mutex_);
   std::shared_ptr<const TokenTrie> TrieOf(const CandidateClass& candidates)
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -103,6 +109,7 @@ class MaskStore {
   // All that tokens hold after a byte `byte`, whichever of them it is; the ids are numbers.
   std::shared_ptr<const TokenTrie> TextsAfter(unsigned char byte) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // The runs of bytes of `set`; made now where no state asked for them before.
   std::shared_ptr<const RunIndex> RunsOf(const std::bitset<256>& set) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Forgets what was not used lately, and everything if it still holds more than `to_bytes` then.
@@ -110,6 +117,7 @@ class MaskStore {
   void Shrink(std::int64_t to_bytes) ABSL_LOCKS_EXCLUDED(mutex_);
   void Clear() ABSL_LOCKS_EXCLUDED(mutex_) { Shrink(-1); }
 
+  // What is kept now. The counters of look-ups are apart.
   struct Stats {
     std::int64_t masks = 0;  // by content
     std::int64_t keys = 0;
@@ -118,6 +126,7 @@ class MaskStore {
     std::int64_t hits = 0;        // as counted by CountLookUp()
     std::int64_t misses = 0;
   };
+  // Takes the lock; a scrape of the metrics may call it.
   [[nodiscard]] Stats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -146,11 +155,13 @@ class MaskStore {
   using PartsKey = std::vector<std::uint64_t>;
 
   struct BytesOfKey {
+    // What the table keeps of an entry beside its place.
     std::int64_t operator()(const PartsKey& key, const std::weak_ptr<const TokenMask>&) const {
       return static_cast<std::int64_t>(key.size() * sizeof(key[0]));
     }
   };
   struct BytesOfValue {
+    // What the value says that it holds; keys hold no memory.
     template <typename Key, typename Value>
     std::int64_t operator()(const Key&, const std::shared_ptr<const Value>& value) const {
       return value == nullptr ? 0 : value->held_bytes();

@@ -19,13 +19,16 @@
 
 namespace maskd {
 
+// A token, and how many of its first bytes are the run.
 struct RunToken {
   int run;  // bytes of the run
   TokenId id;
 };
 
+// Made once for a set of bytes, in a pass over the vocabulary.
 class RunIndex {
  public:
+  // Reads every token; the vocabulary is not kept.
   RunIndex(const Vocabulary& vocabulary, const std::bitset<256>& set);
 
   // Tokens that are a run and nothing else.

@@ -33,6 +33,7 @@ struct CharacterClass {
   int max_chars = kAnyLength;
 
   bool operator==(const CharacterClass&) const = default;
+  // Of all fields, as the store keeps bitmaps under them.
   template <typename H>
   friend H AbslHashValue(H state, const CharacterClass& c) {
     return H::combine(std::move(state), std::hash<AsciiBits>()(c.ascii), c.beyond_ascii,
@@ -49,6 +50,7 @@ struct CandidateClass {
   int longer_than = CharacterClass::kAnyLength;  // characters
 
   bool operator==(const CandidateClass&) const = default;
+  // Of all fields, as the store keeps tries under them.
   template <typename H>
   friend H AbslHashValue(H state, const CandidateClass& c) {
     return H::combine(std::move(state), std::hash<AsciiBits>()(c.holds_any_of),
@@ -57,10 +59,13 @@ struct CandidateClass {
   }
 };
 
+// Made once for a vocabulary when it is loaded; see Cost.
 class TokenIndex {
  public:
+  // Keeps the vocabulary alive.
   explicit TokenIndex(std::shared_ptr<const Vocabulary> vocabulary);
 
+  // Both live as long as this. The trie has the ordinary tokens, by their bytes.
   [[nodiscard]] const Vocabulary& vocabulary() const { return *vocabulary_; }
   [[nodiscard]] const TokenTrie& trie() const { return *trie_; }
   // The ordinary token of these bytes, or -1.

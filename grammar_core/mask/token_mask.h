@@ -46,6 +46,7 @@ MaskRef StoreMask(TokenMask mask, std::span<const MaskRef> like = {},
 // What the stored masks of this process hold now, whoever keeps them.
 std::int64_t StoredMaskBytes();
 
+// A plain mask can be changed; a stored one is read through a MaskRef.
 class TokenMask {
  public:
   // Starts with no token allowed. `vocab_size` must not be negative.
@@ -63,6 +64,7 @@ class TokenMask {
     assert(token >= 0 && token < vocab_size_ && !compact());
     words_[token / kBitsPerWord] |= static_cast<std::int32_t>(1U << (token % kBitsPerWord));
   }
+  // Takes one token away, as Allow() adds one.
   void Forbid(TokenId token) {
     assert(token >= 0 && token < vocab_size_ && !compact());
     words_[token / kBitsPerWord] &= ~static_cast<std::int32_t>(1U << (token % kBitsPerWord));
@@ -93,10 +95,12 @@ class TokenMask {
   void Intersect(const TokenMask& other);
   void Subtract(const TokenMask& other);
 
+  // The vocabulary's sizes, whichever form the mask has.
   [[nodiscard]] int vocab_size() const { return vocab_size_; }
   [[nodiscard]] std::size_t word_count() const {
     return static_cast<std::size_t>(MaskWordCount(vocab_size_));
   }
+  // The first counts all bits unless the mask is stored; the second stops at the first bit.
   [[nodiscard]] int CountAllowed() const;
   [[nodiscard]] bool empty() const;
   // Requires a mask that is not stored.
@@ -104,6 +108,7 @@ class TokenMask {
     assert(!compact());
     return words_;
   }
+  // For who writes words at once. Bits past the vocabulary must stay 0.
   [[nodiscard]] std::span<std::int32_t> mutable_words() {
     assert(!compact());
     return words_;
@@ -142,6 +147,7 @@ class TokenMask {
   class Account {
    public:
     Account() = default;
+    // Counts `bytes` in StoredMaskBytes() until its end; a move takes the count along.
     explicit Account(std::int64_t bytes);
     Account(Account&& other) noexcept;
     Account& operator=(Account&& other) noexcept;
@@ -203,6 +209,7 @@ class TokenMask {
   Stored stored_;
 };
 
+// A plain mask is one run; a compact one has a run for each difference and each gap between them.
 template <typename Visit>
 bool TokenMask::VisitRuns(Visit visit) const {
   if (!compact()) return visit(Run{0, words_.size(), words_.data(), 0});
@@ -216,6 +223,7 @@ bool TokenMask::VisitRuns(Visit visit) const {
   return begin == word_count() || visit(BaseRun(begin, word_count()));
 }
 
+// Whole blocks of zeros are passed over, as few tokens are allowed in most masks.
 template <typename Visit>
 bool TokenMask::VisitAllowedWhile(Visit visit) const {
   const auto visit_word = [&](std::size_t index, std::int32_t bits) {
@@ -241,6 +249,7 @@ bool TokenMask::VisitAllowedWhile(Visit visit) const {
   });
 }
 
+// Equal blocks are passed over by memcmp, which is most of them where masks are near.
 template <typename Visit>
 bool TokenMask::VisitDifferences(std::span<const std::int32_t> words, Visit visit) const {
   return VisitRuns([&](const Run& run) {

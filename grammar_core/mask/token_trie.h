@@ -22,6 +22,7 @@
 
 namespace maskd {
 
+// Eight bytes, so that a walk in order reads memory from front to back.
 struct TrieNode {
   std::uint32_t skip : 24;
   std::uint32_t byte : 8;
@@ -30,6 +31,7 @@ struct TrieNode {
 };
 static_assert(sizeof(TrieNode) == 8);
 
+// What a walk for a mask goes along, beside the automaton's states.
 class TokenTrie {
  public:
   static constexpr std::size_t kMaxDepth = 255;
@@ -49,6 +51,7 @@ class TokenTrie {
   // The same of entries in any order, which it sorts.
   static TokenTrie OfUnsorted(std::vector<Entry>* entries);
 
+  // In the order of the layout.
   [[nodiscard]] std::span<const TrieNode> nodes() const { return nodes_; }
   // The node of first byte `byte`, or nodes().size().
   [[nodiscard]] std::size_t First(unsigned char byte) const { return first_[byte]; }

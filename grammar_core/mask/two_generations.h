@@ -18,12 +18,14 @@ namespace maskd {
 
 // Of entries that hold no memory but their place in the table.
 struct NoBytes {
+  // The same for all: only the table's own memory counts.
   template <typename Key, typename Value>
   std::int64_t operator()(const Key&, const Value&) const {
     return 0;
   }
 };
 
+// Use with a hash map's keys: they are moved when an entry changes its generation.
 template <typename Key, typename Value, typename BytesOf = NoBytes>
 class TwoGenerations {
   struct Generation {
@@ -32,12 +34,14 @@ class TwoGenerations {
   };
 
  public:
+  // What the two generations may hold together. Each bound is met by dropping the older one.
   struct Bounds {
     std::size_t entries = SIZE_MAX;
     std::int64_t bytes = INT64_MAX;
   };
   using Dropped = Generation;
 
+  // Empty, with no memory yet.
   explicit TwoGenerations(Bounds bounds) : bounds_(bounds) {}
 
   // Null where there is none. The value stays where it is until the next call.
@@ -61,6 +65,7 @@ class TwoGenerations {
   // Drops the older generation; the younger one takes its place.
   [[nodiscard]] Dropped Age() { return std::exchange(old_, std::exchange(young_, {})); }
 
+  // Of both generations. The bytes are those that BytesOf says.
   [[nodiscard]] std::int64_t value_bytes() const { return young_.bytes + old_.bytes; }
   [[nodiscard]] std::size_t size() const { return young_.entries.size() + old_.entries.size(); }
   // Of entries and tables.

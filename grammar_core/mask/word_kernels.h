@@ -19,6 +19,7 @@ namespace maskd {
 
 using WordsIntoWords = void (*)(std::int32_t* into, const std::int32_t* words, std::size_t count);
 
+// One variant: its loops, all of the same instruction set.
 struct WordKernels {
   absl::string_view level;  // see cpu/level.h
   WordsIntoWords or_into;

@@ -100,10 +100,6 @@ std::span<const MaskMaker::FormRoute> MaskMaker::FormRoutes() {
   using P = const Parts&;
   using B = MaskBuilder*;
   static constexpr FormRoute kRoutes[] = {
-      {MaskRoute::kMember, KindBits({K::kObject}),
-       [](M& m, TermId, P parts, B mask) { return m.MakeByMember(parts, mask); }},
-      {MaskRoute::kInner, KindBits({K::kDistinct, K::kLimited}),
-       [](M& m, TermId, P parts, B mask) { return m.MakeByInner(parts, mask); }},
       {MaskRoute::kChoice, KindBits({K::kAlt}),
        [](M& m, TermId, P parts, B mask) { return m.MakeByChoice(parts, mask); }},
       {MaskRoute::kNames, KindBits({K::kEncode}),
@@ -138,15 +134,6 @@ bool MaskMaker::MakeByForm(TermId state, std::optional<MaskRoute> route, MaskBui
     return true;
   }
   return false;
-}
-
-// What is left of a count of tokens is no matter before the end of a token.
-bool MaskMaker::MakeByInner(const Parts& parts, MaskBuilder* mask) {
-  const Term& cell = automaton_->store().term(parts.cell);
-  const TermId inner =
-      cell.kind == TermKind::kDistinct ? AsDistinct(cell).array : AsLimited(cell).text;
-  MergeMaskOf(StateTerms(*automaton_).Join(inner, parts.tail), mask);
-  return true;
 }
 
 int MaskMaker::CountIntersections(std::span<const TermId> branches) const {

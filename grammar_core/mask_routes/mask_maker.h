@@ -76,7 +76,6 @@ class MaskMaker {
   bool MakeByForm(TermId state, std::optional<MaskRoute> route, MaskBuilder* mask);
 
   // Each makes the mask of a state of its form; false, with `mask` as it was, for another state.
-  bool MakeByInner(const Parts& parts, MaskBuilder* mask);
   bool MakeByChoice(const Parts& parts, MaskBuilder* mask);
   bool MakeByNames(const Parts& parts, MaskBuilder* mask);
   bool MakeByOthers(const Parts& parts, MaskBuilder* mask);
@@ -85,6 +84,7 @@ class MaskMaker {
   bool MakeByRuns(TermId state, const Parts& parts, MaskBuilder* mask);
   bool MakeByExits(TermId state, MaskBuilder* mask);
   bool MakeByEnds(const Parts& parts, MaskBuilder* mask);
+  // Not a row of the table: the routes for choices and runs call it.
   bool MakeByMember(const Parts& parts, MaskBuilder* mask);
   void MakeByWalkOrClosure(TermId state, std::optional<MaskRoute> route, MaskBuilder* mask);
 

@@ -9,10 +9,6 @@ namespace maskd {
 namespace {
 
 constexpr std::array<MaskRouteInfo, kMaskRoutes> kTable = {{
-    {MaskRoute::kMember, "member", "an object before a member, or behind one",
-     "a walk of the names below a quote"},
-    {MaskRoute::kInner, "inner", "an array of distinct items, a text of so many tokens",
-     "the mask of what is within"},
     {MaskRoute::kChoice, "choice", "a choice of few branches that are no names",
      "the union of the branches' masks; names once for all"},
     {MaskRoute::kNames, "names", "the names of an object, within their quotes",

@@ -21,8 +21,6 @@ namespace maskd {
 
 // The routes, in the order in which they are tried.
 enum class MaskRoute : std::uint8_t {
-  kMember,
-  kInner,
   kChoice,
   kNames,
   kOthers,
@@ -34,7 +32,7 @@ enum class MaskRoute : std::uint8_t {
   kWalk,
   kClosure,
 };
-inline constexpr std::size_t kMaskRoutes = 12;
+inline constexpr std::size_t kMaskRoutes = 10;
 
 // A row of the table, in words.
 struct MaskRouteInfo {

@@ -22,6 +22,7 @@ class TokenStepper;
 // The rows whose walks are to be fetched, and how far each has got.
 class TokenPreload {
  public:
+  // Keeps memory for as many walks as were added at once.
   TokenPreload();
   ~TokenPreload();
   TokenPreload(const TokenPreload&) = delete;

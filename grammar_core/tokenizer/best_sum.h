@@ -22,16 +22,20 @@ namespace maskd {
 
 // What each token adds, by id, and a character that is none.
 struct TokenScores {
+  // One pass over the vocabulary. Scores are those of its encoding rules.
   static TokenScores Create(const Vocabulary& vocabulary, const std::vector<bool>& left_out);
 
   std::vector<double> of_token;
   double of_unknown = 0;
 };
 
+// The best ways of one piece, found when it is made: a look-up for each token that fits at each
+// place.
 class BestSum {
  public:
   static constexpr double kTie = 0.05;
 
+  // `piece` must outlive this; `tokens` and `scores` are read now alone.
   BestSum(absl::string_view piece, const OrdinaryTokens& tokens, const TokenScores& scores);
 
   // The parts of the best way to `end`, a border of characters. Each is a token or a character.

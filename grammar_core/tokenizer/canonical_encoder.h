@@ -28,6 +28,7 @@
 
 namespace maskd {
 
+// One for each vocabulary, shared by all who want forced tokens or a text's encoding.
 class CanonicalEncoder {
  public:
   // Null where the vocabulary's rules are not known. It must outlive this.

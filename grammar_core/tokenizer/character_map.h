@@ -20,6 +20,7 @@
 
 namespace maskd {
 
+// Holds a copy of the trie alone, some hundred KiB; the replacing texts are not kept.
 class CharacterMap {
  public:
   // Null where the sizes do not fit.

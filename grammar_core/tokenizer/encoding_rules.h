@@ -23,12 +23,15 @@
 
 namespace maskd {
 
+// What a format's reader found out; part of a vocabulary, though not of its hash.
 struct EncodingRules {
+  // What a piece is first cut into; kUnknown makes all other fields meaningless.
   enum class Symbols : std::uint8_t {
     kUnknown,     // the file says too little, or something else: there are no canonical tokens
     kBytes,       // the bytes of a piece
     kCharacters,  // its characters; the bytes of one that is no token
   };
+  // How symbols become tokens, as above.
   enum class Method : std::uint8_t { kMerges, kBestSum };
 
   static constexpr double kUnknownPenalty = 10;

@@ -20,6 +20,7 @@
 
 namespace maskd {
 
+// One file with all that a caller may say about it.
 struct VocabularySource {
   // The name callers will use. Must not be empty.
   std::string name;

@@ -26,6 +26,7 @@
 
 namespace maskd {
 
+// One for each vocabulary, read by the formats of answers.
 class MarkerTable {
  public:
   static constexpr TokenId kNone = -1;
@@ -36,6 +37,7 @@ class MarkerTable {
     TokenId marker = kNone;
   };
 
+  // One pass over the vocabulary, which is kept alive.
   explicit MarkerTable(std::shared_ptr<const Vocabulary> vocabulary);
 
   // `text` cut at its markers, from the left, of several at one place the longest. No piece is
@@ -49,6 +51,7 @@ class MarkerTable {
   // token by itself.
   [[nodiscard]] bool CanSpell(absl::string_view text) const;
 
+  // The one whose markers these are.
   [[nodiscard]] const Vocabulary& vocabulary() const { return *vocabulary_; }
 
  private:

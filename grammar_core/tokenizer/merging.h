@@ -14,14 +14,17 @@
 
 namespace maskd {
 
+// For one piece: make it, then ask for Parts() once.
 class Merging {
  public:
+  // What the piece is cut into before anything is merged.
   enum class Symbols {
     kBytes,
     kCharacters,
     kKnownCharacters,  // and the bytes of those that are no token
   };
 
+  // Both must outlive this, and so must the bytes of `piece`, which the parts view.
   Merging(absl::string_view piece, Symbols symbols, const OrdinaryTokens& tokens);
 
   // The parts of the piece that are left. Each is a token, or a symbol that is none.

@@ -18,6 +18,7 @@
 
 namespace maskd {
 
+// A sorted list and a map by bytes; they view the vocabulary's bytes.
 class OrdinaryTokens {
  public:
   static constexpr TokenId kNone = -1;

@@ -17,6 +17,7 @@ class RE2;
 
 namespace maskd {
 
+// Made once for each pattern of a vocabulary: RE2 compiles it then.
 class PiecePattern {
  public:
   // Null for a pattern that is not understood.

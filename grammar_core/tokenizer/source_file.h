@@ -23,8 +23,10 @@ namespace maskd {
 // A regular file with at least one byte, open for reading.
 class SourceFile {
  public:
+  // Reads no content yet but what tells that there is some.
   static absl::StatusOr<SourceFile> Open(const std::string& path);
 
+  // As it was given, for messages.
   [[nodiscard]] const std::string& path() const { return path_; }
   // At its start, unless the caller has read from it.
   std::istream& stream() { return stream_; }

@@ -13,6 +13,7 @@
 
 namespace maskd {
 
+// One family of models. The tokens are in the order in which the family numbers them.
 struct SpecialPreset {
   // Ids the rank file must hold, 0 to rank_count - 1. The special tokens follow.
   int rank_count;
@@ -27,6 +28,7 @@ struct SpecialPreset {
 // Errors: INVALID_ARGUMENT for an unknown name, with the known ones.
 absl::StatusOr<SpecialPreset> FindSpecialPreset(absl::string_view name);
 
+// For --help and errors, in the order of the table.
 std::vector<std::string> SpecialPresetNames();
 
 }  // namespace maskd

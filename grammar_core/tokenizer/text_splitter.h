@@ -17,6 +17,7 @@
 
 namespace maskd {
 
+// Add() all tokens first; then it is a trie that Split() reads.
 class TextSplitter {
  public:
   TextSplitter() = default;

@@ -29,6 +29,7 @@ namespace maskd {
 
 using TokenId = std::int32_t;
 
+// Shared as a pointer to const by all that is made from it.
 class Vocabulary {
  public:
   // One token as a format's reader hands it over.
@@ -49,6 +50,7 @@ class Vocabulary {
   static constexpr int kMaxTokens = 1 << 21;
   static constexpr int kMaxTokenBytes = 4096;
 
+  // What callers ask for it by; two vocabularies of one hash may have two names.
   [[nodiscard]] const std::string& name() const { return name_; }
   // 64 lower-case hexadecimal digits.
   [[nodiscard]] const std::string& hash() const { return hash_; }
@@ -58,6 +60,7 @@ class Vocabulary {
     assert(id >= 0 && id < size());
     return tokens_[id].bytes;
   }
+  // Requires 0 <= id < size(). A gap is not special.
   [[nodiscard]] bool IsSpecial(TokenId id) const {
     assert(id >= 0 && id < size());
     return tokens_[id].special;

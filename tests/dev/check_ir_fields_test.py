@@ -1,6 +1,7 @@
-"""tools/dev/check_ir_fields.py finds each way to read a field of an IR node, and nothing else."""
+"""The payload of an IR node: private to its room, by the compiler and by tools/dev/check_ir_fields.py."""
 
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -19,34 +20,39 @@ def check(folder: pathlib.Path, path: str, text: str) -> subprocess.CompletedPro
 
 
 @pytest.mark.parametrize("text", [
-    "int F(const IrNode& n) { return n.a; }",
-    "int F(const IrNode* node) { return node->b; }",
-    "void F(IrNode copy) { copy.a = 0; }",
-    "int F(GrammarIr& ir) { return ir.nodes[ir.rules[0].body].a; }",
-    "int F(const IrBuilder& b) { return b.node(Of(1)).b; }",
-    "int F(Names names, const IrNode& n) { return names[n.a]; }",
+    "int F(const IrNode& n) { return IrPayload::First(n); }",
+    "IrNode F() { return maskd::IrPayload::Node(IrKind::kCall, 1); }",
+    "using P = IrPayload;",
 ])
-def test_a_read_is_found_with_its_line(tmp_path, text):
+def test_a_use_is_found_with_its_line(tmp_path, text):
     done = check(tmp_path, "grammar_core/frontend/f.cc", f"// IR.\n{text}\n")
     assert done.returncode == 1
     assert f"grammar_core/frontend/f.cc:2: {text}\n" in done.stdout
 
 
 @pytest.mark.parametrize("text", [
-    "int F(const Expression& e) { return e.a; }",
-    "int F(const IrNode& n, const Pair& pair) { return pair.a + n.first_child; }",
-    "int F(const IrNode& n) { return other.n.a; }",
-    "int F(const IrNode& n) { return AsRepeat(n).min; }  // not n.a",
+    "int F(const IrNode& n) { return AsRepeat(n).min; }  // not IrPayload::First(n)",
+    "class MyIrPayload {};",
 ])
-def test_what_is_no_read_is_none(tmp_path, text):
+def test_what_is_no_use_is_none(tmp_path, text):
     done = check(tmp_path, "grammar_core/frontend/f.cc", f"{text}\n")
     assert done.returncode == 0, done.stdout
 
 
-def test_the_room_itself_reads_them(tmp_path):
+def test_the_room_itself_uses_it(tmp_path):
     check(tmp_path, "grammar_core/terms/f.cc", "\n")
-    done = check(tmp_path, "grammar_core/ir/f.cc", "int F(const IrNode& n) { return n.a; }\n")
+    done = check(tmp_path, "grammar_core/ir/f.cc",
+                 "int F(const IrNode& n) { return IrPayload::First(n); }\n")
     assert done.returncode == 0, done.stdout
+
+
+def test_no_other_class_is_a_friend_of_the_fields():
+    header = (ROOT / "grammar_core/ir/grammar_ir.h").read_text(encoding="utf-8")
+    node = re.search(r"^struct IrNode \{\n(.*?)^\};", header, re.DOTALL | re.MULTILINE)[1]
+    public, private = node.split(" private:\n")
+    assert re.findall(r"friend .*", node) == ["friend class IrPayload;"]
+    assert re.findall(r"\b[ab]_? = 0;", public) == []
+    assert re.findall(r"\b[ab]_? = 0;", private) == ["a_ = 0;", "b_ = 0;"]
 
 
 def test_this_repository_reads_them_by_name():

@@ -16,6 +16,7 @@
 
 namespace maskd::attack {
 
+// One line of a family's file, read and corrected.
 struct AttackCase {
   std::string id;
   std::string family;  // the name of its file

@@ -16,6 +16,7 @@
 
 namespace maskd::attack {
 
+// As the command line says it.
 struct RunOptions {
   // Files of cases, or folders of them.
   std::vector<std::string> files;

@@ -21,6 +21,7 @@
 
 namespace maskd::attack {
 
+// Runs from Start() until its end. What it measures is what a neighbour of the attacker would see.
 class Bystander {
  public:
   // Errors: those of opening its stream.

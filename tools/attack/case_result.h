@@ -8,6 +8,7 @@
 
 namespace maskd::attack {
 
+// Filled in by who runs the case; Report judges it.
 struct CaseResult {
   // What is wrong with the answer, one line each. Empty: the case passes but for its budget.
   std::vector<std::string> faults;

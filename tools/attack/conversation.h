@@ -17,6 +17,7 @@
 
 namespace maskd::attack {
 
+// Sends whatever message it is given, in any order. Each wait is without a deadline.
 class Conversation {
  public:
   // On a connection of its own, or on one that conversations share.
@@ -31,6 +32,7 @@ class Conversation {
   absl::StatusOr<v1::Welcome> Greet(const v1::Hello& hello);
   absl::StatusOr<v1::StepReply> Run(const v1::Step& step);
 
+  // Half-closes: the server sees the end of what this side says.
   void EndSending();
   // Reads to the end and gives the stream's status.
   absl::Status ReadToEnd();

@@ -15,6 +15,7 @@
 
 namespace maskd::attack {
 
+// Adds what is wrong to `result`; times and memory are the caller's to measure.
 void RunGrammarCase(const AttackCase& attack, std::string payload, Target* target,
                     CaseResult* result);
 

@@ -12,10 +12,13 @@
 
 namespace maskd::attack {
 
+// Has no service around the engine, so limits of streams and messages are not tried here.
 class LibraryTarget final : public Target {
  public:
+  // The vocabulary that all grammars are compiled against.
   explicit LibraryTarget(std::shared_ptr<TokenizerSpace> space);
 
+  // As Target says. A refusal's reason is its own; cached bytes are those of the store of masks.
   [[nodiscard]] const Tokens& tokens() const override { return tokens_; }
   absl::StatusOr<std::unique_ptr<Grammar>> Compile(const std::string& format,
                                                    std::string payload) override;

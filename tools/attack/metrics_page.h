@@ -12,13 +12,16 @@
 
 namespace maskd::attack {
 
+// One scrape, kept as text; Sum() looks through it each time.
 class MetricsPage {
  public:
   // `address` is host:port, the host in numbers. Errors: UNAVAILABLE, INVALID_ARGUMENT.
   static absl::StatusOr<MetricsPage> Read(const std::string& address);
 
+  // Takes a text that was fetched elsewhere, for tests.
   explicit MetricsPage(std::string text) : text_(std::move(text)) {}
 
+  // The page's size, which may not grow without end.
   [[nodiscard]] std::size_t bytes() const { return text_.size(); }
   // As the server wrote it.
   [[nodiscard]] const std::string& text() const { return text_; }

@@ -15,6 +15,7 @@
 
 namespace maskd::attack {
 
+// Made before a case's texts, compared after them.
 class Neighbours {
  public:
   // Opens a row and writes the beginning of `text` with it, as far as the grammar lets it; of an

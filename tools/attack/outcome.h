@@ -17,6 +17,7 @@
 
 namespace maskd::attack {
 
+// A status, or what no status can say.
 struct Outcome {
   absl::Status status;
   bool is_of_a_row = false;  // the status; the stream goes on
@@ -28,7 +29,9 @@ struct Outcome {
   std::string absent = {};   // what it needs and there is not
 
   Outcome() = default;
+  // Implicit, so that an operation may return the status of its call.
   Outcome(absl::Status of) : status(std::move(of)) {}  // NOLINT(google-explicit-constructor)
+  // What went wrong whatever was wanted; what there is not on this machine; an operation not known.
   static Outcome Fault(std::string what);
   static Outcome Absent(std::string what);
   static Outcome Unknown();

@@ -13,6 +13,7 @@
 
 namespace maskd::attack {
 
+// Reads figures when asked, and keeps none. Those of another user's process may be hidden.
 class ProcessWatch {
  public:
   // This process.
@@ -22,6 +23,7 @@ class ProcessWatch {
   // The process that listens on the Unix socket `path`; nothing where that cannot be told.
   static std::optional<ProcessWatch> OfSocket(const std::string& path);
 
+  // The process, and whether it runs: one that ended and was not waited for does not.
   [[nodiscard]] int pid() const { return pid_; }
   [[nodiscard]] bool IsAlive() const;
   // Bytes; 0 where the system does not say.

@@ -19,6 +19,7 @@
 
 namespace maskd::attack {
 
+// One connection. Errors are false or empty: a case looks at what the server did, not at why.
 class RawHttp2 {
  public:
   // Connects to `address`, "unix:/path" or host:port; of each call's reply `window` bytes may come
@@ -44,8 +45,10 @@ class RawHttp2 {
     bool has_settings = false;
     std::int64_t pongs = 0;
     bool go_away = false;
+    // Calls that the server has ended.
     [[nodiscard]] int ended() const;
   };
+  // `done` is called with what was seen so far, before each frame that is taken.
   template <typename Done>
   bool Take(Done done, absl::Duration patience) {
     const absl::Time end = absl::Now() + patience;
@@ -53,6 +56,7 @@ class RawHttp2 {
       if (!TakeFrame(end)) return false;
     return true;
   }
+  // Since the connection was made.
   [[nodiscard]] const Seen& seen() const { return seen_; }
   // Whether the server has been found to have closed the connection.
   [[nodiscard]] bool is_closed() const { return is_closed_; }

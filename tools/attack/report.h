@@ -17,6 +17,7 @@ namespace maskd::attack {
 // What time is held to a case's budget.
 enum class CaseClock { kWall, kCpu, kNone };
 
+// Counts cases as they end; one for each run.
 class Report {
  public:
   // `known` has cases that are known to fail, and why: they are counted apart.
@@ -26,6 +27,7 @@ class Report {
   // Counts the case and gives its lines, each with its end.
   std::string Add(const AttackCase& attack, const CaseResult& result);
 
+  // Markdown, a row a family.
   [[nodiscard]] std::string Table() const;
   // Whether nothing failed but what is known to, and anything was run.
   [[nodiscard]] bool passed() const;

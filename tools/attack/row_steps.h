@@ -18,6 +18,7 @@
 
 namespace maskd::attack {
 
+// For one row and one case.
 class RowSteps {
  public:
   // Both must outlive this.

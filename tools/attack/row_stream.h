@@ -21,6 +21,7 @@
 
 namespace maskd::attack {
 
+// Its rows count their own numbers; a closed number is not used again.
 class RowStream {
  public:
   // Errors: those of Client::OpenStream().

@@ -19,11 +19,13 @@
 
 namespace maskd::attack {
 
+// One for each run, as it remembers what the process held at the start.
 class Runner {
  public:
   // Runs a case that has steps of a server.
   using ServerCase = std::function<void(const AttackCase& attack, CaseResult* result)>;
 
+  // What is run against, and what can be seen of it.
   struct Options {
     // What answers; outlives the runner.
     Target* target = nullptr;
@@ -35,8 +37,10 @@ class Runner {
     std::function<void()> trim = [] {};
   };
 
+  // Reads what the process holds now, for HeldAfterwards().
   explicit Runner(Options options);
 
+  // The case's faults, its times and what it made the process grow by.
   CaseResult Run(const AttackCase& attack);
   // Whether the process is there.
   [[nodiscard]] bool IsAlive() const;
@@ -47,6 +51,7 @@ class Runner {
     std::int64_t all_mib = 0;
     std::int64_t cached_mib = 0;
   };
+  // Nothing where the process cannot be seen.
   [[nodiscard]] std::optional<Held> HeldAfterwards();
 
  private:

@@ -13,8 +13,10 @@
 
 namespace maskd::attack {
 
+// Made once a run: its names are this run's own.
 class Schemas {
  public:
+  // Draws a number at random, so that no text comes again in another run.
   Schemas();
 
   // The text that a case's `schema` stands for: a name, or else the text itself.

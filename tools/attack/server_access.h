@@ -10,6 +10,7 @@
 
 namespace maskd::attack {
 
+// Where a field is not known, checks that need it are left out, and the report says so.
 struct ServerAccess {
   // Where it listens, "unix:/path" or host:port.
   std::string address;

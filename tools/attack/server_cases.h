@@ -29,11 +29,13 @@
 
 namespace maskd::attack {
 
+// For one server; connections of a case end with it.
 class ServerCases {
  public:
   // `target` is of the same server and outlives this.
   ServerCases(ServerAccess server, const ServiceTarget* target);
 
+  // What is wrong goes into `result`, with the operation's number.
   void Run(const AttackCase& attack, CaseResult* result);
 
  private:

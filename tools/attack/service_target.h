@@ -15,11 +15,13 @@
 
 namespace maskd::attack {
 
+// One client and one stream at a time, as an engine has them.
 class ServiceTarget final : public Target {
  public:
   // Errors: those of the client's calls.
   static absl::StatusOr<std::unique_ptr<ServiceTarget>> Connect(const ServerAccess& server);
 
+  // As Target says. The vocabulary was asked for when it connected.
   [[nodiscard]] const Tokens& tokens() const override { return tokens_; }
   absl::StatusOr<std::unique_ptr<Grammar>> Compile(const std::string& format,
                                                    std::string payload) override;
@@ -28,6 +30,7 @@ class ServiceTarget final : public Target {
   std::int64_t CachedBytes() override;
   void EndCase() override;
 
+  // For operations that are no grammar's.
   [[nodiscard]] const client::Client& client() const { return *client_; }
   // The stream that lives now; a new one where the last has ended.
   absl::StatusOr<RowStream*> Stream();

@@ -33,6 +33,7 @@ struct Tokens {
 // The words of a mask; empty: nothing is masked, the text has ended.
 using MaskWords = std::vector<std::int32_t>;
 
+// Whether the token's bit is 1. Requires a mask that is not empty, and a token of its vocabulary.
 bool Allows(const MaskWords& mask, TokenId token);
 // Whether a mask that is not empty has no bit.
 bool IsAllZero(const MaskWords& mask);
@@ -43,6 +44,7 @@ struct Misfit {
   std::int64_t row = 0;         // of a buffer of one row
 };
 
+// One row of a grammar, by the target's own calls.
 class Row {
  public:
   virtual ~Row() = default;
@@ -64,12 +66,14 @@ class Row {
   virtual absl::Status Write(const Misfit& misfit) = 0;
 };
 
+// What Compile() gave; rows are opened on it.
 class Grammar {
  public:
   virtual ~Grammar() = default;
   virtual absl::StatusOr<std::unique_ptr<Row>> Open() = 0;
 };
 
+// Implemented twice: in this process, and over a connection.
 class Target {
  public:
   virtual ~Target() = default;

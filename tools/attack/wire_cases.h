@@ -20,6 +20,7 @@
 
 namespace maskd::attack {
 
+// Makes its connections itself; no other case shares them.
 class WireCases {
  public:
   // `vocab_size` is that of the server's tokenizer.

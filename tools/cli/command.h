@@ -21,6 +21,7 @@ inline constexpr int kExitYes = 0;
 inline constexpr int kExitNo = 1;
 inline constexpr int kExitUsage = 2;
 
+// A row of the table; all views are of constants.
 struct Command {
   absl::string_view name;
   absl::string_view arguments;  // for --help, such as "SCHEMA"

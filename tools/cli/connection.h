@@ -30,6 +30,7 @@ void SetSecurity(const Flags& flags);
 // --server, --local, --tokenizer and --json, then `more`.
 std::vector<Flag> WithConnectionFlags(std::vector<Flag> more);
 
+// Made from a command's flags; holds the server of --local for as long as it lives.
 class Connection {
  public:
   // Errors: those of Client::Connect(), of loading the vocabulary, and of a wrong --tokenizer.
@@ -37,10 +38,12 @@ class Connection {
   // The same; a local server has a metrics page, too, at a free port of loopback.
   static absl::StatusOr<std::unique_ptr<Connection>> OpenWithMetrics(const Flags& flags);
 
+  // Ends the local server, if there is one.
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
+  // Connected; calls wait as the client's options say.
   [[nodiscard]] const client::Client& client() const { return *client_; }
   // The tokenizer's name for requests; empty is the server's default.
   [[nodiscard]] const std::string& tokenizer() const { return tokenizer_; }

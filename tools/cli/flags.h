@@ -26,6 +26,7 @@ struct Flag {
   absl::string_view default_value = "";
 };
 
+// What a command was given. Flags not given have their defaults.
 class Flags {
  public:
   // Reads a command's arguments. What does not begin with "--" is an argument, and so is all that

@@ -14,6 +14,7 @@
 
 namespace maskd::cli {
 
+// What a text says, from which its colour follows.
 enum class Tone : std::uint8_t { kGood, kBad, kWarning, kFaint };
 
 // `text` in a colour where `descriptor` (1: standard output, 2: standard error) shows colours.
@@ -32,6 +33,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  // One more of what is counted; draws seldom, so a call costs a look at the clock.
   void Step();
 
  private:

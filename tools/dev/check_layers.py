@@ -113,6 +113,7 @@ def room_of(path: str) -> str:
 
 
 def package_fault(room: str, header: str) -> str:
+    """Why the room may not include that header of a package; "" where it may."""
     for pattern, rooms in PACKAGES.items():
         if pattern.match(header) and room not in rooms:
             return f"{room} may not include <{header}>"
@@ -138,6 +139,7 @@ def include_fault(root: pathlib.Path, room: str, header: str, quoted: bool) -> s
 
 
 def file_faults(root: pathlib.Path, path: str):
+    """Each include of the file that breaks the order, as "FILE:LINE: why"."""
     room = room_of(path)
     if room not in ALLOWED:
         yield f"{path}:1: {room} is not a room that tools/dev/check_layers.py knows"

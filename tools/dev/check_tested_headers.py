@@ -29,6 +29,7 @@ INCLUDE = re.compile(r'^\s*#include "(grammar_core/[^"]+)"', re.MULTILINE)
 
 
 def findings(root: pathlib.Path) -> list[str]:
+    """Headers of the rooms that no file of tests/ includes."""
     headers = {
         path.relative_to(root).as_posix()
         for room in ROOMS

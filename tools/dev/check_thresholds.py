@@ -58,6 +58,7 @@ def constants(root: pathlib.Path) -> list[tuple[str, str, str]]:
 
 
 def findings(root: pathlib.Path) -> list[str]:
+    """Constants without a row, rows without a constant, and values that differ."""
     rows = {}
     text = (root / PAGE).read_text(encoding="utf-8")
     found = []

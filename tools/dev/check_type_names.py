@@ -38,6 +38,7 @@ def types(text: str) -> set[str]:
 
 
 def findings(root: pathlib.Path) -> list[str]:
+    """Names that more than one file defines, with those files."""
     files = collections.defaultdict(list)
     listed = subprocess.run(
         ["git", "-C", root, "ls-files", "-co", "--exclude-standard", "*.h", "*.cc"],

@@ -19,11 +19,13 @@ RTL = {"R", "AL"}
 
 
 def ranges_of(packed):
+    """Pairs of idna's packed form: first character, and one behind the last."""
     for packed_range in packed:
         yield packed_range >> 32, packed_range & 0xFFFFFFFF
 
 
 def characters(packed):
+    """The same as a set of characters."""
     return {c for first, end in ranges_of(packed) for c in range(first, end)}
 
 
@@ -50,12 +52,14 @@ def compositions():
 
 
 def joining(kind):
+    """Characters of a joining type; the package has had two forms of that table."""
     types = idnadata.joining_types
     return characters(types[kind]) if isinstance(types, dict) else {
         c for c, value in types.items() if value == ord(kind)}
 
 
 def tables():
+    """The sets of IdnaSet by name."""
     valid = {c for c in characters(idnadata.codepoint_classes["PVALID"])
              if unicodedata.category(chr(c)) != "Cn" and c != ord("-")}
     begin, end = compositions()
@@ -90,6 +94,7 @@ def tables():
 
 
 def joined(members):
+    """Ascending ranges that do not touch, of a set of characters."""
     ranges = []
     for c in sorted(members):
         if ranges and ranges[-1][1] == c - 1:

@@ -41,6 +41,7 @@ for my $i (0 .. $#$starts - 1) {
 
 
 def read_database():
+    """Version, ranges by property and value, and simple case folds, as perl prints them."""
     lines = subprocess.run(["perl", "-e", PERL, *BINARY], check=True, capture_output=True, text=True).stdout
     version, ranges, folds = "", {}, {}
     for line in lines.splitlines():
@@ -56,6 +57,7 @@ def read_database():
 
 
 def check_categories(version, ranges):
+    """Ends the program where Python's own table says another category of any character."""
     if unicodedata.unidata_version != version:
         sys.exit(f"perl has Unicode {version}, python {unicodedata.unidata_version}")
     for (kind, short, _), pairs in ranges.items():
@@ -81,6 +83,7 @@ def orbits(folds):
 
 
 def print_list(header, items, per_line=5):
+    """A list of C++ over several lines."""
     print(header)
     for i in range(0, len(items), per_line):
         print("    " + " ".join(items[i:i + per_line]))

@@ -41,6 +41,7 @@ def target(page: str, link: str):
 
 
 def linked(page: str) -> list:
+    """The files of this repository that a page links to."""
     text = (ROOT / page).read_text(encoding="utf-8")
     return [path for link, _ in LINK.findall(text) if (path := target(page, link))]
 
@@ -61,6 +62,7 @@ def on_files(files, config):
 
 
 def on_config(config):
+    """Headings get GitHub's anchors, as the pages' links expect them."""
     config.mdx_configs.setdefault("toc", {})["slugify"] = slug
     return config
 
@@ -71,6 +73,7 @@ def slug(heading: str, separator: str) -> str:
 
 
 def relinked(markdown: str, page: str) -> str:
+    """The page with its links to files as the site has them."""
     def replace(link):
         path = target(page, link[1])
         if not path:
@@ -94,5 +97,6 @@ def respaced(markdown: str) -> str:
 
 
 def on_page_markdown(markdown, page, config, files):
+    """Called by mkdocs with each page's text; what it gives is what is rendered."""
     del config, files
     return respaced(relinked(markdown, origin(page.file.src_uri)))

@@ -24,6 +24,7 @@ BLOCK = re.compile(r"(<!-- table -->\n)(.*?)(<!-- end of table -->\n)", re.DOTAL
 
 
 def vectors_file() -> pathlib.Path:
+    """Where the vectors are, whether or not they are there."""
     shared = os.environ.get("MASKD_SHARED_DIR", ROOT.parent / "shared")
     return pathlib.Path(shared) / "vectors" / "grammar-open.jsonl"
 

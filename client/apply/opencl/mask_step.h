@@ -57,8 +57,10 @@ class DeviceMemory {
   std::size_t bytes_ = 0;
 };
 
+// Pack() and Run(), then Wait() before it is packed again.
 class MaskStep {
  public:
+  // The kernels of `program`, for a device of that shape. Errors: those of the device.
   static absl::StatusOr<std::unique_ptr<MaskStep>> Make(const MaskProgram& program,
                                                         KernelShape shape);
 

@@ -60,6 +60,7 @@ struct OpenClApi {
 #undef MASKD_DECLARE
 };
 
+// Loads the library at the first call; the same pointer, or the same error, from then on.
 absl::StatusOr<const OpenClApi*> LoadOpenCl();
 
 // The same where it has been loaded before, as whoever holds an object of OpenCL may assume.
@@ -69,6 +70,7 @@ const OpenClApi& OpenCl();
 // and INTERNAL otherwise; OK for CL_SUCCESS.
 absl::Status OpenClStatus(absl::string_view function, cl_int code);
 
+// For std::unique_ptr: each gives one reference back. Errors are dropped.
 struct OpenClRelease {
   void operator()(cl_command_queue queue) const { OpenCl().clReleaseCommandQueue(queue); }
   void operator()(cl_context context) const { OpenCl().clReleaseContext(context); }

@@ -24,6 +24,7 @@
 
 namespace maskd::client {
 
+// The default is the first GPU, a queue of the applier's own, and the cache on disk.
 struct OpenClOptions {
   // An index into the devices of this machine, or a part of a device's or platform's name.
   // Empty: the first GPU, or else the first device. Not looked at when `queue` is given.
@@ -41,8 +42,10 @@ struct OpenClOptions {
 // With the cache directory of DefaultProgramCacheDirectory().
 OpenClOptions DefaultOpenClOptions();
 
+// An Applier with what an engine that brings its own buffers has to know.
 class OpenClApplier : public Applier {
  public:
+  // Compiles the kernels or reads them from the cache: seconds on a first start.
   static absl::StatusOr<std::unique_ptr<OpenClApplier>> Make(const OpenClOptions& options);
 
   // The cl_context and cl_command_queue of buffers that it masks.

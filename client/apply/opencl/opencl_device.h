@@ -18,6 +18,7 @@
 
 namespace maskd::client {
 
+// As the driver says it; asked once, when devices are listed.
 struct OpenClDevice {
   cl_device_id id = nullptr;
   std::string name;

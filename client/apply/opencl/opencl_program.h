@@ -18,11 +18,14 @@
 
 namespace maskd::client {
 
+// Owns the cl_program; kernels made of it keep it alive by themselves.
 class MaskProgram {
  public:
+  // From the cache where the key fits, else from source, which is then kept.
   static absl::StatusOr<MaskProgram> Build(cl_context context, const OpenClDevice& device,
                                            ProgramCache cache);
 
+  // Errors: those of OpenClStatus(), for a name that the source does not have, too.
   [[nodiscard]] absl::StatusOr<OpenClKernel> MakeKernel(const char* name) const;
 
   // Keeps the binary as it is now, when it is not what the cache has: drivers add to it what a

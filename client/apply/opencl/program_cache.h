@@ -16,11 +16,13 @@
 
 namespace maskd::client {
 
+// Holds a path alone; each call opens the files it needs.
 class ProgramCache {
  public:
   // In `directory`, which is made when the first binary is kept. Empty: keeps nothing.
   explicit ProgramCache(std::string directory);
 
+  // The binary, or nothing: a damaged file is the same as none.
   [[nodiscard]] std::optional<std::string> Find(absl::string_view key) const;
   // Whether it is on disk now.
   bool Keep(absl::string_view key, absl::string_view binary) const;

@@ -20,17 +20,20 @@ FLOAT32, FLOAT16, BFLOAT16 = range(3)
 
 
 class Logits(Structure):
+    """maskd_logits: where a batch's logits lie, and in which shape."""
     _fields_ = [("struct_size", c_size_t), ("data", c_void_p), ("memory", c_int32),
                 ("type", c_int32), ("offset", c_int64), ("row_count", c_int64),
                 ("width", c_int64), ("row_stride", c_int64)]
 
 
 class RowStruct(Structure):
+    """maskd_row: one row of logits and its mask."""
     _fields_ = [("logits_row", c_int64), ("form", c_int32), ("reserved", c_int32),
                 ("words", c_void_p), ("slot", c_int64), ("ids", c_void_p), ("id_count", c_int64)]
 
 
 class OpenOptions(Structure):
+    """maskd_open_options: what a row may be opened with beside its grammar."""
     _fields_ = [("struct_size", c_size_t), ("tokens", c_void_p), ("token_count", c_int64),
                 ("stop_ids", c_void_p), ("stop_id_count", c_int64),
                 ("reasoning_json", c_char_p), ("min_tokens", c_uint32),
@@ -40,6 +43,7 @@ class OpenOptions(Structure):
 
 
 class RowResultStruct(Structure):
+    """maskd_row_result: one row's answer; its strings live until the next collect."""
     _fields_ = [("struct_size", c_size_t), ("row", c_uint64), ("state", c_int32),
                 ("error_code", c_int32), ("error_message", c_char_p), ("error_place", c_char_p),
                 ("error_reason", c_char_p), ("grammar_id", c_char_p), ("position_count", c_int64),
@@ -52,12 +56,14 @@ class RowResultStruct(Structure):
 
 
 class CallDeltaStruct(Structure):
+    """maskd_call_delta: more of one call of an answer."""
     _fields_ = [("index", c_uint32), ("reserved", c_int32), ("id", c_void_p), ("id_size", c_int64),
                 ("name", c_void_p), ("name_size", c_int64), ("arguments", c_void_p),
                 ("argument_size", c_int64)]
 
 
 class AnswerDeltaStruct(Structure):
+    """maskd_answer_delta: what is certain of an answer since the last reply."""
     _fields_ = [("struct_size", c_size_t), ("has_cut", c_int32), ("cut_tool_calls", c_uint32),
                 ("cut_reasoning", c_uint64), ("cut_content", c_uint64),
                 ("cut_arguments", c_uint64), ("cut_id", c_uint32), ("reserved", c_int32),
@@ -67,6 +73,8 @@ class AnswerDeltaStruct(Structure):
 
 
 class PositionStruct(Structure):
+    """maskd_position: one position of a row's answer, with a plane of words in every form but FULL.
+    """
     _fields_ = [("struct_size", c_size_t), ("form", c_int32), ("invalid", c_int32),
                 ("ids", c_void_p), ("id_count", c_int64), ("words", c_void_p),
                 ("word_count", c_int64), ("biases", c_void_p), ("bias_count", c_int64),
@@ -74,16 +82,19 @@ class PositionStruct(Structure):
 
 
 class Tuning(Structure):
+    """maskd_tuning: what is done to the logits that stay."""
     _fields_ = [("temperature", c_float), ("reserved", c_int32), ("biases", c_void_p),
                 ("bias_count", c_int64)]
 
 
 class ApplyOptions(Structure):
+    """maskd_apply_options: what maskd_apply_with() may be given beside."""
     _fields_ = [("struct_size", c_size_t), ("dictionary", c_void_p), ("output", POINTER(Logits)),
                 ("tunings", POINTER(Tuning))]
 
 
 class StreamOptions(Structure):
+    """maskd_stream_options: what a stream may be opened with."""
     _fields_ = [("struct_size", c_size_t), ("tokenizer", c_char_p), ("tokenizer_hash", c_char_p),
                 ("logits_width", c_uint32), ("dictionary_size", c_uint32),
                 ("dense_only", c_int32), ("want_temperature", c_int32), ("want_bias", c_int32),
@@ -94,10 +105,12 @@ class StreamOptions(Structure):
 
 
 class Target(Structure):
+    """maskd_target: which row of the logits a position of a row masks."""
     _fields_ = [("row", c_uint64), ("position", c_int64), ("logits_row", c_int64)]
 
 
 class MaskStruct(Structure):
+    """maskd_mask: a mask in the form in which it came."""
     _fields_ = [("struct_size", c_size_t), ("form", c_int32), ("invalid", c_int32),
                 ("ids", c_void_p), ("id_count", c_int64), ("words", c_void_p),
                 ("word_count", c_int64), ("serial", c_uint64), ("biases", c_void_p),
@@ -263,6 +276,7 @@ class Handle:
 
     @property
     def handle(self) -> int:
+        """The pointer for C, while the object is open; else MaskdError FAILED_PRECONDITION."""
         if not self._handle:
             raise MaskdError("FAILED_PRECONDITION", f"{type(self).__name__}: is closed")
         return self._handle

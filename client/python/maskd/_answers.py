@@ -15,6 +15,7 @@ from maskd._torch import TorchApplier, TorchMask
 
 
 class RowState(enum.IntEnum):
+    """Where a row stands, by the numbers of RowState in protos/maskd/v1."""
     COMPILING = 1
     FREE = 2
     ACTIVE = 3
@@ -25,6 +26,7 @@ class RowState(enum.IntEnum):
 
 @dataclasses.dataclass(frozen=True)
 class RefusedToken:
+    """A token that the row did not take; it stands where it stood."""
     index: int  # in the tokens that were sent
     id: int
 

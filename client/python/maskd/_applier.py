@@ -40,12 +40,15 @@ class Applier(_abi.Handle, ApplierBase):
 
     @property
     def name(self) -> str:
+        """The name it was made by, never "auto"."""
         return str(lib.maskd_applier_name(self.handle).decode())
 
     def dictionary(self, vocab_size: int, slot_count: int) -> Dictionary:
+        """Slots for masks of `vocab_size` tokens, all empty; closed before this is."""
         return Dictionary(self, vocab_size, slot_count)
 
     def warm_up(self, vocab_size: int, width: int, dtype: str, row_count: int) -> None:
+        """Makes now what the first batch of that shape would otherwise make in its step."""
         kind = _buffers.NUMPY_TYPES[dtype]
         lib.maskd_applier_warm_up(self.handle, vocab_size, width, kind, row_count)
 

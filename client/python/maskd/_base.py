@@ -232,10 +232,12 @@ class StreamBase(ABC, Generic[_Step, _Result]):
 
     @property
     def stop_ids(self) -> list[int]:
+        """Ids that end a text where a row names none of its own."""
         return list(self.welcome["tokenizer"]["stop_ids"])
 
     @property
     def vocab_size(self) -> int:
+        """Tokens of the vocabulary; the logits may be wider."""
         return int(self.welcome["tokenizer"]["vocab_size"])
 
     @abstractmethod
@@ -280,6 +282,7 @@ class StreamBase(ABC, Generic[_Step, _Result]):
         return await loop.run_in_executor(self._executor, self.collect, timeout_s)
 
     async def run_async(self, step: _Step, timeout_s: float = 10.0) -> _Result:
+        """submit() and collect_async(): the event loop goes on while the server answers."""
         self.submit(step)
         return await self.collect_async(timeout_s)
 
@@ -307,6 +310,7 @@ class ClientBase(ABC):
         GetTokenizer, ListTokenizers."""
 
     async def call_async(self, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """call() on a thread, so that the event loop goes on."""
         return await asyncio.to_thread(self.call, method, request)
 
     def compile(self, grammar: Grammar, tokenizer: str = "") -> Compiled:
@@ -314,6 +318,7 @@ class ClientBase(ABC):
         return _compiled(self.call("Compile", _compile_request(grammar, tokenizer)))
 
     async def compile_async(self, grammar: Grammar, tokenizer: str = "") -> Compiled:
+        """compile() on a thread, so that the event loop goes on."""
         return _compiled(await self.call_async("Compile", _compile_request(grammar, tokenizer)))
 
     def check(self, grammar: Grammar, text: str | bytes, tokenizer: str = "") -> dict[str, Any]:

@@ -30,6 +30,7 @@ class Step(_abi.Handle, StepBase):
         super().__init__(lib.maskd_step_new(), "step_free")
 
     def clear(self) -> Self:
+        """Empties the step for its next use; its memory is kept."""
         lib.maskd_step_clear(self.handle)
         return self
 
@@ -46,6 +47,7 @@ class Step(_abi.Handle, StepBase):
         return grammar.encode(), ctypes.byref(_open_options(opening)), opening
 
     def open_prepared(self, row: int, prepared: Any) -> None:
+        """Opens a row with what a Prepared holds: no text is encoded again."""
         lib.maskd_step_open(self.handle, row, prepared[0], prepared[1])
 
     def _open_snapshot(self, snapshot: Mapping[str, Any]) -> None:
@@ -61,9 +63,11 @@ class Step(_abi.Handle, StepBase):
         lib.maskd_step_take_each(self.handle, rows.tobytes(), tokens.tobytes(), rows.size)
 
     def take_packed(self, rows: Ids, tokens: Ids) -> None:
+        """take_each() with arrays of the right type, which are not looked at."""
         lib.maskd_step_take_each(self._handle, rows.data, tokens.data, rows.size)
 
     def rollback(self, row: int, token_count: int) -> Self:
+        """Takes back a row's last tokens, before those that take() gives."""
         lib.maskd_step_rollback(self.handle, row, token_count)
         return self
 
@@ -72,22 +76,29 @@ class Step(_abi.Handle, StepBase):
                              None if parents is None else parents.tobytes(), tokens.size)
 
     def set_remaining(self, row: int, token_count: int) -> Self:
+        """How many tokens the row may still produce, its end included: its masks lead to an end
+        within them."""
         lib.maskd_step_set_remaining(self.handle, row, token_count)
         return self
 
     def want_forced(self, row: int) -> Self:
+        """Asks for what must come next: the forced fields of the row's answer."""
         lib.maskd_step_want_forced(self.handle, row)
         return self
 
     def snapshot(self, row: int) -> Self:
+        """Asks for the row's description, by which it can be opened anew, on any server."""
         lib.maskd_step_snapshot(self.handle, row)
         return self
 
     def fork(self, parent: int, child: int) -> Self:
+        """Makes `child` an independent copy of `parent`."""
         lib.maskd_step_fork(self.handle, parent, child)
         return self
 
     def close(self, row: int) -> Self:
+        """Closes the row; the server closes before it opens, so its number may be opened in this
+        step."""
         lib.maskd_step_close(self.handle, row)
         return self
 
@@ -103,13 +114,16 @@ class StepResult(_abi.Handle, StepResultBase):
 
     @property
     def step(self) -> int:
+        """The number of the step that this answers."""
         return int(lib.maskd_result_step(self.handle))
 
     @property
     def rows(self) -> list[RowResult]:
+        """All answers, in the server's order; each call makes them anew."""
         return [self._row(i) for i in range(lib.maskd_result_row_count(self.handle))]
 
     def outcomes(self) -> Iterator[tuple[int, int, MaskdError | None, int]]:
+        """(row, state, error, accepted drafts) of each answer, without the objects of `rows`."""
         row = _abi.RowResultStruct(ctypes.sizeof(_abi.RowResultStruct))
         to_row, read, handle = ctypes.byref(row), lib.maskd_result_row, self.handle
         for index in range(lib.maskd_result_row_count(handle)):
@@ -117,6 +131,7 @@ class StepResult(_abi.Handle, StepResultBase):
             yield row.row, row.state, _error_of(row), row.accepted_drafts
 
     def arrays(self) -> Outcomes:
+        """The same as arrays of numpy, in one call of the library."""
         count = lib.maskd_result_row_count(self.handle)
         rows = np.empty(count, dtype=np.uint64)
         states, drafts, errors = np.empty((3, count), dtype=np.int32)
@@ -125,6 +140,7 @@ class StepResult(_abi.Handle, StepResultBase):
         return Outcomes(rows, states, drafts, errors)
 
     def columns(self) -> tuple[list[int], list[int], list[int], list[int]]:
+        """The same as lists, for engines whose batches are lists; the buffers are kept."""
         count = lib.maskd_result_row_count(self.handle)
         if count > self._room:
             self._room = 2 * count
@@ -173,6 +189,7 @@ class StepResult(_abi.Handle, StepResultBase):
                            _bytes(said.content, said.content_size), calls)
 
     def position(self, row: int, position: int = 0) -> Position:
+        """One position's mask, biases and temperature; NOT_FOUND for a row without an answer."""
         for index, answer in enumerate(self.rows):
             if answer.row == row and answer.state != RowState.REFUSED:
                 break
@@ -187,6 +204,7 @@ class StepResult(_abi.Handle, StepResultBase):
 
     @property
     def snapshots(self) -> list[dict[str, Any]]:
+        """Descriptions of the rows that Step.snapshot() named."""
         return [json.loads(_take_string("result_snapshot", self.handle, i))
                 for i in range(lib.maskd_result_snapshot_count(self.handle))]
 
@@ -222,40 +240,51 @@ class Stream(_abi.Handle, StreamBase[Step, StepResult]):
 
     @property
     def transport(self) -> str:
+        """How steps and replies travel: "grpc", "shared_memory" or "local"."""
         return str(lib.maskd_stream_transport(self.handle).decode())
 
     @property
     def in_flight(self) -> int:
+        """Steps submitted and not collected."""
         return int(lib.maskd_stream_in_flight(self.handle))
 
     @property
     def going_away(self) -> bool:
+        """Whether the server has said that it will stop: move the rows to another one."""
         return bool(lib.maskd_stream_going_away(self.handle))
 
     def submit(self, step: Step) -> int:
+        """Sends the step and gives its number. The step may be cleared and used again at once."""
         lib.maskd_stream_submit(self.handle, step.handle, self._to_number)
         return self._number.value
 
     def submit_each(self, rows: Any, tokens: Any) -> int:
+        """A step of one token a row, in one call; gives its number."""
         named, sampled = one_each(rows, tokens)
         lib.maskd_stream_submit_each(self.handle, self._each.handle, named.tobytes(),
                                      sampled.tobytes(), named.size, self._to_number)
         return self._number.value
 
     def submit_packed(self, rows: Ids, tokens: Ids) -> None:
+        """submit_each() with arrays of the right type, which are not looked at."""
         lib.maskd_stream_submit_each(self._handle, self._each_handle, rows.data, tokens.data, rows.size,
                                      None)
 
     def collect_masks(self, timeout_s: float, rows: Ids, out: MaskTable) -> tuple[StepResult, bool]:
+        """collect(), and where every row has a mask, their words into `out`; whether that was so.
+        """
         lib.maskd_stream_collect_masks(self._handle, int(timeout_s * 1000), self._result_handle, rows.data,
                                        rows.size, out.address, out.width, self._to_is_whole)
         return self._result, self._is_whole.value != 0
 
     def collect(self, timeout_s: float = 10.0) -> StepResult:
+        """Waits for the reply to the oldest step; DEADLINE_EXCEEDED may be tried again. The result
+        is the stream's, good until the next collect."""
         lib.maskd_stream_collect(self.handle, int(timeout_s * 1000), self._result.handle)
         return self._result
 
     def close(self, timeout_s: float = 5.0) -> None:
+        """Says goodbye and waits for the stream's end; a second call does nothing."""
         if not self._handle:
             return
         self._stop_thread()
@@ -312,6 +341,7 @@ class Client(_abi.Handle, ClientBase):
                          "client_free")
 
     def call(self, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """One call of protos/maskd/v1 with JSON both ways; `method` is an rpc's name."""
         reply: dict[str, Any] = json.loads(_take_string(
             "client_call", self.handle, method.encode(), json.dumps(request).encode()))
         return reply
@@ -332,6 +362,7 @@ class Client(_abi.Handle, ClientBase):
                                int(timeout_s * 1000)))
 
     def close(self) -> None:
+        """Gives the connection back. Streams that it opened live on."""
         self.release()
 
 

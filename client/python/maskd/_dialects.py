@@ -18,6 +18,7 @@ from maskd._grammar import Grammar
 
 
 class Dialect(NamedTuple):
+    """What one library's name stands for."""
     has_grammars: bool
     json_options: dict[str, Any]
 

@@ -131,6 +131,8 @@ class Endpoints:
         self._lock = threading.Lock()
 
     def client(self, address: str, timeout_s: float) -> Client:
+        """The client of that server, made at the first call; raises where it is not there in time.
+        """
         with self._lock:
             known = self._clients.get(address)
         if known is not None:
@@ -223,5 +225,6 @@ class Endpoints:
         return reply
 
     def close(self) -> None:
+        """Lets go of all clients; calls that run go on."""
         with self._lock:
             self._clients.clear()

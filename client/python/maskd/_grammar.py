@@ -78,6 +78,7 @@ class Grammar:
         return cls("chat", json.dumps({"family": family, **members, "request": dict(request)}))
 
     def to_json(self) -> dict[str, Any]:
+        """As a Grammar of protos/maskd/v1 in JSON."""
         message: dict[str, Any] = {"kind": self.kind, "source": self.source}
         if self.options:
             message["options"] = dict(self.options)

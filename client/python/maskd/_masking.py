@@ -169,4 +169,5 @@ def _check_words(rows: Sequence[Row], needed: int, vocab_size: int) -> None:
 
 
 def address_of(array: np.ndarray | None) -> int | None:
+    """For C: an array's memory, which must live through the call, or None."""
     return None if array is None else array.ctypes.data

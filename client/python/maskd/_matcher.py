@@ -27,6 +27,7 @@ class MatcherStream:
         self.stop_ids = self._stream.stop_ids
 
     def new_row(self) -> int:
+        """A number that no row of this stream has had."""
         with self._lock:
             self._next_row += 1
             return self._next_row
@@ -48,6 +49,7 @@ class MatcherStream:
             return answer, mask
 
     def close(self) -> None:
+        """Ends the stream and all its rows."""
         with self._lock:
             self._stream.close()
 
@@ -64,6 +66,7 @@ class Matcher:
     @classmethod
     def open(cls, stream: MatcherStream, grammar: Compiled,
              stop_ids: Iterable[int] = ()) -> "Matcher":
+        """Opens a row on a compiled grammar: one round trip. Raises the row's error."""
         row = stream.new_row()
         answer, mask = stream.move(
             row, lambda step: step.open(row, grammar, stop_ids=stop_ids, wait_s=_TIMEOUT_S))
@@ -78,6 +81,7 @@ class Matcher:
 
     @property
     def finished(self) -> bool:
+        """Whether a stop token was taken."""
         return self._finished
 
     @property
@@ -127,6 +131,7 @@ class Matcher:
         self._set(answer, mask)
 
     def reset(self) -> None:
+        """Takes all tokens back."""
         self.rollback(self._token_count)
 
     def fork(self) -> "Matcher":

@@ -32,6 +32,7 @@ class Dictionary(DictionaryBase):
         self._slots[slot] = words.copy()
 
     def find(self, slot: int) -> np.ndarray | None:
+        """The slot's words; None where there are none."""
         return self._slots[slot] if 0 <= slot < len(self._slots) else None
 
 
@@ -55,9 +56,11 @@ class Applier(ApplierBase):
 
     @property
     def name(self) -> str:
+        """Always "cpu": numpy works in host memory."""
         return "cpu"
 
     def dictionary(self, vocab_size: int, slot_count: int) -> Dictionary:
+        """Slots for masks of `vocab_size` tokens, all empty."""
         return Dictionary(vocab_size, slot_count)
 
     def warm_up(self, vocab_size: int, width: int, dtype: str, row_count: int) -> None:

@@ -41,6 +41,8 @@ class MaskReader:
         self._dictionary: list[Mask | None] = [None] * welcome.dictionary_size
 
     def read(self, position: Any) -> Mask:
+        """Checks a position and gives its mask; a slot that it names is filled before the next one
+        is read."""
         mask = self._read_form(position)
         if position.HasField("dictionary_slot"):
             if position.dictionary_slot >= len(self._dictionary) or mask.form <= FORM_FULL:

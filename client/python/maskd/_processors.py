@@ -40,6 +40,7 @@ class _Rows:
         self._leaving: set[int] = set()
 
     def mask(self, sequences: Sequence[Sequence[int]], logits: Any) -> None:
+        """Masks a batch's logits in place. `sequences` are whole, prompts included."""
         if self._stream is None:
             width = int(logits.shape[-1])
             self._stream = self._client.open_stream(width, tokenizer=self._tokenizer)
@@ -89,6 +90,7 @@ class _Rows:
         return self._next_row
 
     def close(self) -> None:
+        """Ends the stream; the next mask() would open a new one."""
         if self._stream is not None:
             self._stream.close()
             self._stream = None

@@ -49,6 +49,7 @@ class AnswerReader:
 
     @property
     def finished(self) -> bool:
+        """Whether the answer has ended, so that no token is expected."""
         return self._finished
 
     def message(self) -> dict[str, object]:
@@ -87,12 +88,15 @@ class AnswerTexts:
         self._arguments: list[codecs.IncrementalDecoder] = []
 
     def reasoning(self, delta: AnswerDelta | None) -> str:
+        """More of the reasoning, as far as whole characters go."""
         return "" if delta is None else self._reasoning.decode(delta.reasoning_content)
 
     def content(self, delta: AnswerDelta | None) -> str:
+        """More of the content, as far as whole characters go."""
         return "" if delta is None else self._content.decode(delta.content)
 
     def calls(self, delta: AnswerDelta | None) -> Iterator[CallText]:
+        """More of each call, in order; arguments are cut between characters."""
         for call in () if delta is None else delta.tool_calls:
             if call.index == len(self._arguments):
                 self._arguments.append(codecs.getincrementaldecoder("utf-8")("replace"))

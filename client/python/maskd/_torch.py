@@ -261,9 +261,11 @@ class _Batch(NamedTuple):
     bits: np.ndarray
 
     def counts(self) -> tuple[int, int, int]:
+        """Rows, places of words and pairs, as the packed array begins."""
         return len(self.rows), len(self.places), self.at.size
 
     def packed(self) -> np.ndarray:
+        """All of the batch as int32, for one copy to the device."""
         heads = [np.array(self.rows + self.base + self.places, dtype=np.int32)]
         return np.concatenate([*heads, self.at, self.bits, *self.lines], dtype=np.int32)
 

@@ -19,5 +19,7 @@ def _kernel(logits: Any, stride: Any, rows: Any, words: Any, word_count: Any, wi
 
 
 def mask(logits: Any, rows: Any, words: Any, block: int) -> None:
+    """Writes minus infinity where a word's bit is 0; one program a row and block, on the tensors'
+    device."""
     grid = (rows.shape[0], triton.cdiv(logits.shape[1], block))
     _kernel[grid](logits, logits.stride(0), rows, words, words.shape[1], logits.shape[1], BLOCK=block)

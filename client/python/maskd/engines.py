@@ -36,10 +36,12 @@ class _Engine:
         self.stream = MatcherStream(self.client, vocab_size, self.tokenizer)
 
     def matcher(self, grammar: Grammar, stop_ids: Iterable[int] = ()) -> Matcher:
+        """A row on that grammar, compiled now: two round trips."""
         compiled = self.client.compile(grammar, self.tokenizer)
         return Matcher.open(self.stream, compiled, stop_ids)
 
     def close(self) -> None:
+        """Ends all rows and the connection."""
         self.stream.close()
         self.client.close()
 
@@ -78,24 +80,31 @@ class VllmGrammar:
         self._matcher = matcher
 
     def find_jump_string(self) -> str | None:
+        """None: forced text is not asked for one request at a time."""
         return None
 
     def accept_tokens(self, request_id: str, tokens: list[int]) -> bool:
+        """One round trip; False leaves the row as it was."""
         return self._matcher.accept(tokens)
 
     def validate_tokens(self, tokens: list[int]) -> list[int]:
+        """The first of `tokens` that the grammar takes, by masks: the row stays where it is."""
         return tokens[:self._matcher.accepted_prefix(tokens)]
 
     def rollback(self, num_tokens: int) -> None:
+        """Takes the last tokens back."""
         self._matcher.rollback(num_tokens)
 
     def fill_bitmask(self, bitmask: Any, batch_index: int) -> None:
+        """Writes the mask into row `batch_index` of the engine's bitmask."""
         _fill(bitmask, batch_index, self._matcher.mask)
 
     def is_terminated(self) -> bool:
+        """Whether the text has ended."""
         return self._matcher.finished
 
     def reset(self) -> None:
+        """Takes all tokens back."""
         self._matcher.reset()
 
 
@@ -128,9 +137,11 @@ class VllmBackend:
         return VllmGrammar(self._engine.matcher(grammar, sorted(stop_token_ids or ())))
 
     def allocate_token_bitmask(self, max_num_seqs: int) -> Any:
+        """A bitmask of the engine's own, a row a request, all ones."""
         return _new_bitmask(max_num_seqs, self.vocab_size)
 
     def destroy(self) -> None:
+        """Ends all rows and the connection."""
         self._engine.close()
 
 

@@ -80,6 +80,7 @@ class Step(StepBase):
         self._updates: dict[int, Any] = {}
 
     def clear(self) -> Self:
+        """Empties the step for its next use."""
         self._message.Clear()
         self._updates.clear()
         return self
@@ -121,10 +122,13 @@ class Step(StepBase):
             self._update(row).tokens.append(token)
 
     def rollback(self, row: int, token_count: int) -> Self:
+        """Takes back a row's last tokens, before those that take() gives."""
         self._update(row).rollback = token_count
         return self
 
     def set_remaining(self, row: int, token_count: int) -> Self:
+        """How many tokens the row may still produce, its end included: its masks lead to an end
+        within them."""
         self._update(row).remaining_tokens = token_count
         return self
 
@@ -134,18 +138,23 @@ class Step(StepBase):
             mask_service_pb2.Drafts(tokens=tokens.tolist(), parents=tree))
 
     def want_forced(self, row: int) -> Self:
+        """Asks for what must come next: the forced fields of the row's answer."""
         self._update(row).want_forced = True
         return self
 
     def snapshot(self, row: int) -> Self:
+        """Asks for the row's description, by which it can be opened anew, on any server."""
         self._message.snapshot.append(row)
         return self
 
     def fork(self, parent: int, child: int) -> Self:
+        """Makes `child` an independent copy of `parent`."""
         self._message.fork.add(parent=parent, child=child)
         return self
 
     def close(self, row: int) -> Self:
+        """Closes the row; the server closes before it opens, so its number may be opened in this
+        step."""
         self._message.close.append(row)
         return self
 
@@ -170,18 +179,22 @@ class StepResult(StepResultBase):
 
     @property
     def step(self) -> int:
+        """The number of the step that this answers."""
         return int(self._reply.step)
 
     @property
     def rows(self) -> list[RowResult]:
+        """All answers, in the server's order; each call makes them anew."""
         return [_row_result(reply, masks)
                 for reply, masks in zip(self._reply.rows, self._masks, strict=True)]
 
     @property
     def snapshots(self) -> list[dict[str, Any]]:
+        """Descriptions of the rows that Step.snapshot() named."""
         return [_to_dict(each) for each in self._reply.snapshots]
 
     def position(self, row: int, position: int = 0) -> Position:
+        """One position's mask, biases and temperature; NOT_FOUND for a row without an answer."""
         index, masks = self._find(row)
         if not 0 <= position < len(masks):
             raise MaskdError("OUT_OF_RANGE",
@@ -326,17 +339,21 @@ class Stream(StreamBase[Step, StepResult]):
 
     @property
     def transport(self) -> str:
+        """Always "grpc": shared memory needs the library."""
         return "grpc"
 
     @property
     def in_flight(self) -> int:
+        """Steps submitted and not collected."""
         return self._in_flight
 
     @property
     def going_away(self) -> bool:
+        """Whether the server has said that it will stop: move the rows to another one."""
         return self._going_away
 
     def submit(self, step: Step) -> int:
+        """Queues the step for the thread that writes, and gives its number."""
         if self._closed:
             raise MaskdError("FAILED_PRECONDITION", "Stream: is closed")
         self._number += 1
@@ -345,9 +362,11 @@ class Stream(StreamBase[Step, StepResult]):
         return self._number
 
     def submit_each(self, rows: Any, tokens: Any) -> int:
+        """A step of one token a row; gives its number."""
         return self.submit(Step().take_each(rows, tokens))
 
     def collect(self, timeout_s: float = 10.0) -> StepResult:
+        """Waits for the reply to the oldest step; DEADLINE_EXCEEDED may be tried again."""
         if self._in_flight == 0:
             raise MaskdError("FAILED_PRECONDITION", "no step is under way")
         reply = self._next(timeout_s)
@@ -355,6 +374,7 @@ class Stream(StreamBase[Step, StepResult]):
         return StepResult(reply.step, self._masks, self._welcome)
 
     def close(self, timeout_s: float = 5.0) -> None:
+        """Says goodbye and waits for the stream's end; a second call does nothing."""
         if self._closed:
             return
         self._closed = True
@@ -400,6 +420,7 @@ class Client(ClientBase):
         }
 
     def call(self, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """One call of protos/maskd/v1 with JSON both ways; `method` is an rpc's name."""
         if method not in self._methods:
             raise MaskdError("INVALID_ARGUMENT",
                              f'method: "{method}" is not one of {", ".join(self._methods)}')
@@ -435,6 +456,7 @@ class Client(ClientBase):
             raise MaskdError("FAILED_PRECONDITION", "Client: is closed")
 
     def close(self) -> None:
+        """Gives the connection back."""
         self._closed = True
         self._channel.close()
 

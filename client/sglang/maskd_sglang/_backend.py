@@ -53,6 +53,7 @@ class MaskdBackend(BaseGrammarBackend):  # type: ignore[misc]
 
     @property
     def is_support_token_filter(self) -> bool:
+        """SGLang may test tokens by the mask that they were sampled under."""
         return True
 
     def set_token_filter(self, vocab_mask: Any, token_ids: Sequence[int], batch_idx: int,
@@ -67,14 +68,17 @@ class MaskdBackend(BaseGrammarBackend):  # type: ignore[misc]
 
     @staticmethod
     def allocate_vocab_mask(vocab_size: int, batch_size: int, device: Any) -> Any:
+        """On the host, a row of words a request; `device` is where it goes later."""
         return allocate(vocab_size, batch_size)
 
     @staticmethod
     def move_vocab_mask(vocab_mask: Any, device: Any) -> Any:
+        """One copy for the batch, which the engine does not wait for."""
         return move(vocab_mask, device)
 
     @staticmethod
     def apply_vocab_mask(logits: Any, vocab_mask: Any) -> None:
+        """Minus infinity for what the words do not allow, where the logits lie."""
         apply(logits, vocab_mask)
 
     def reserve_framing_tokens(self, token_ids: Sequence[int]) -> None:
@@ -82,20 +86,25 @@ class MaskdBackend(BaseGrammarBackend):  # type: ignore[misc]
 
     def compile_framed_grammar(self, grammar: Any,
                                frame: Callable[[dict[str, Any]], dict[str, Any]]) -> BaseGrammarObject:
+        """`grammar` within what `frame` puts around its format, as one structural tag."""
         return self._made("structural_tag", json.dumps(frame(_as_format(grammar.grammar))))
 
     def dispatch_json(self, key_string: str) -> BaseGrammarObject:
+        """A JSON Schema, or SGLang's word for any JSON object."""
         if key_string == _ANY_JSON:
             return self._made("json_object", "")
         return self._made("json", key_string)
 
     def dispatch_regex(self, key_string: str) -> BaseGrammarObject:
+        """A regular expression for the whole text."""
         return self._made("regex", key_string)
 
     def dispatch_ebnf(self, key_string: str) -> BaseGrammarObject:
+        """A grammar in EBNF or Lark; the server tells which."""
         return self._made("grammar", key_string)
 
     def dispatch_structural_tag(self, key_string: str) -> BaseGrammarObject:
+        """A structural tag of either form."""
         return self._made("structural_tag", key_string)
 
     def _made(self, kind: str, spec: str) -> BaseGrammarObject:
@@ -110,6 +119,7 @@ class MaskdBackend(BaseGrammarBackend):  # type: ignore[misc]
         return MaskdGrammar(self.rows, grammar, compiled, self._stop_ids, stats_of(kind, begun))
 
     def set_cache(self, key: tuple[str, str], value: Any) -> None:
+        """Keeps no failure of a server: the next request asks again."""
         if not isinstance(value, UnavailableGrammar):
             super().set_cache(key, value)
 
@@ -123,6 +133,7 @@ class MaskdReasonerBackend(ReasonerGrammarBackend):  # type: ignore[misc]
         return made
 
     def set_cache(self, key: tuple[str, str], value: Any) -> None:
+        """Keeps no failure of a server: the next request asks again."""
         if not isinstance(value, UnavailableGrammar):
             super().set_cache(key, value)
 

@@ -63,18 +63,23 @@ class MaskdDetector(BaseFormatDetector):  # type: ignore[misc]
         self._texts = AnswerTexts()
 
     def has_tool_call(self, text: str) -> bool:
+        """Whether the text holds what a call of the family begins with."""
         return _begin_of_a_call(self._family) in text
 
     def supports_structural_tag(self) -> bool:
+        """No: what the grammar holds a call to is said by a grammar of kind "chat"."""
         return False
 
     def parses_required_natively(self) -> bool:
+        """Yes: a forced call is read as any other."""
         return True
 
     def structure_info(self) -> Any:
+        """Not to be asked for, see supports_structural_tag()."""
         raise NotImplementedError("maskd reads answers; its masks are asked for by a grammar of kind chat")
 
     def detect_and_parse(self, text: str, tools: list[Any]) -> Any:
+        """A whole answer at once: its content and its calls."""
         reader = self._open(tools)
         reader.take(text.encode())
         reader.end()
@@ -85,11 +90,13 @@ class MaskdDetector(BaseFormatDetector):  # type: ignore[misc]
         return StreamingParseResult(normal_text=message["content"] or "", calls=calls)
 
     def parse_streaming_increment(self, new_text: str, tools: list[Any]) -> Any:
+        """More of the answer; what may yet become a marker is held back."""
         if self._reader is None:
             self._reader = self._open(tools)
         return self._result(self._reader.take(new_text.encode()))
 
     def finish(self, tools: list[Any]) -> Any:
+        """The end of the answer: what was held back is text."""
         return self._result(None if self._reader is None else self._reader.end())
 
     def _open(self, tools: list[Any]) -> AnswerReader:

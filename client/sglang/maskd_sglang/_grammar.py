@@ -69,6 +69,7 @@ class MaskdGrammar(BaseGrammarObject):  # type: ignore[misc]
             self._remaining = max(1, self._remaining - tokens)
 
     def accept_token(self, token: int) -> None:
+        """Notes the token for the next message; raises where the mask did not allow it."""
         if self.is_terminated():
             return
         row = self.row()
@@ -81,17 +82,21 @@ class MaskdGrammar(BaseGrammarObject):  # type: ignore[misc]
         self.accepted += 1
 
     def rollback(self, k: int) -> None:
+        """Takes back the last `k` tokens, also such as were not sent yet."""
         if self._row is not None:
             self._row.rollback(k)
         self.accepted -= k
 
     def is_terminated(self) -> bool:
+        """Whether the text has ended; a row that is not open has not."""
         return self._row is not None and self._row.finished
 
     def allocate_vocab_mask(self, vocab_size: int, batch_size: int, device: Any) -> Any:
+        """On the host, a row of words a request; `device` is where it goes later."""
         return allocate(vocab_size, batch_size)
 
     def fill_vocab_mask(self, vocab_mask: Any, idx: int) -> None:
+        """One request's mask: a message of its own."""
         collect([self])
         self.write(vocab_mask, idx)
 
@@ -105,18 +110,22 @@ class MaskdGrammar(BaseGrammarObject):  # type: ignore[misc]
 
     @staticmethod
     def fill_vocab_mask_batched(entries: Sequence[Any], vocab_mask: Any) -> None:
+        """The masks of the whole batch: one message."""
         fill_all(entries, vocab_mask)
 
     @staticmethod
     def reset_vocab_mask(vocab_mask: Any) -> None:
+        """All ones, so that rows without a grammar stay free."""
         vocab_mask[:] = _ALL
 
     @staticmethod
     def move_vocab_mask(vocab_mask: Any, device: Any) -> Any:
+        """One copy for the batch, which the engine does not wait for."""
         return move(vocab_mask, device)
 
     @staticmethod
     def apply_vocab_mask(logits: Any, vocab_mask: Any) -> None:
+        """Minus infinity for what the words do not allow, where the logits lie."""
         apply(logits, vocab_mask)
 
     def copy(self) -> "MaskdGrammar":
@@ -127,13 +136,16 @@ class MaskdGrammar(BaseGrammarObject):  # type: ignore[misc]
         return MaskdGrammar(self.rows, self.grammar, self.compiled, self.stop_ids, stats)
 
     def try_jump_forward(self, tokenizer: Any) -> None:
+        """None: forced text is not asked for."""
         return None
 
     def jump_forward_str_state(self, helper: Any) -> tuple[str, int]:
+        """Nothing to jump over, as try_jump_forward() finds nothing."""
         return "", -1
 
     def jump_and_retokenize(self, old_output_ids: list[int], new_output_ids: list[int],
                             next_state: int) -> None:
+        """Takes back the tokens that differ and gives the new ones."""
         same = 0
         for old, new in zip(old_output_ids, new_output_ids, strict=False):
             if old != new:
@@ -150,19 +162,23 @@ class MaskdReasonerGrammar(ReasonerGrammarObject):  # type: ignore[misc]
 
     @staticmethod
     def fill_vocab_mask_batched(entries: Sequence[Any], vocab_mask: Any) -> None:
+        """The masks of the whole batch: one message."""
         fill_all(entries, vocab_mask)
 
     @staticmethod
     def reset_vocab_mask(vocab_mask: Any) -> None:
+        """All ones, so that rows without a grammar stay free."""
         vocab_mask[:] = _ALL
 
     def accept_token(self, token: int) -> None:
+        """Tells the row how long the reasoning was, once it has ended."""
         was_open = self._grammar_active()
         super().accept_token(token)
         if not was_open and self._grammar_active() and self.grammar is not None:
             self.grammar.reasoned(self.tokens_in_think + len(self.think_end_ids))
 
     def copy(self) -> "MaskdReasonerGrammar":
+        """A copy that stands where this does, with the same gate."""
         copied = super().copy()
         copied.__class__ = MaskdReasonerGrammar
         return copied  # type: ignore[no-any-return]
@@ -215,6 +231,7 @@ def allocate(vocab_size: int, batch_size: int) -> Any:
 
 
 def move(vocab_mask: Any, device: Any) -> Any:
+    """One copy for the batch, which the engine does not wait for; numpy stays on the host."""
     return vocab_mask if isinstance(vocab_mask, np.ndarray) else vocab_mask.to(device, non_blocking=True)
 
 
@@ -258,4 +275,5 @@ def _device_kernel() -> Any:
 
 
 def stats_of(kind: str, begun: float) -> Any:
+    """What SGLang reports of a compile; `begun` is of time.perf_counter()."""
     return GrammarStats(dispatch_type=kind, compilation_time=time.perf_counter() - begun)

@@ -12,6 +12,7 @@ from maskd_sglang._grammar import inner_of
 
 
 def install(manager: Any) -> None:
+    """Wraps the manager's method once, so that each row is told its request's bounds."""
     apply = manager._apply_request_reasoning_config  # noqa: SLF001
     if hasattr(apply, "_maskd"):
         return

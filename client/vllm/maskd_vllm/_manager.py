@@ -41,9 +41,11 @@ class MaskdGrammar(StructuredOutputGrammar):  # type: ignore[misc]
 
     @property
     def failed(self) -> MaskdError | None:
+        """Why the row answers no more; None while it does."""
         return self.row.failed if self.row is not None else self._failed
 
     def accept_tokens(self, request_id: str, tokens: list[int]) -> bool:
+        """Notes tokens for the next message; False where the mask did not allow one."""
         return self.row is not None and self.row.accept(tokens)
 
     def validate_tokens(self, tokens: list[int]) -> list[int]:
@@ -53,19 +55,23 @@ class MaskdGrammar(StructuredOutputGrammar):  # type: ignore[misc]
         return tokens[:1] if self.row.allows(tokens[0]) else []
 
     def rollback(self, num_tokens: int) -> None:
+        """Takes the last tokens back, also such as were not sent yet."""
         if self.row is not None:
             self.row.rollback(num_tokens)
 
     def fill_bitmask(self, bitmask: Any, batch_index: int) -> None:
+        """The mask that was collected last, all ones where there is none."""
         row = self.row
         has_mask = row is not None and row.masks is not None and not row.finished
         mask = row.masks[0] if has_mask else _ALL  # type: ignore[union-attr, index]
         bitmask.numpy()[batch_index] = mask
 
     def is_terminated(self) -> bool:
+        """Whether the text has ended."""
         return self.row is not None and self.row.finished
 
     def reset(self) -> None:
+        """vLLM never asks for it."""
         raise NotImplementedError("vLLM resets no grammar of a request")
 
 
@@ -105,6 +111,7 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
     # --- threads of vLLM's executor
 
     def grammar_init(self, request: Any) -> None:
+        """Compiles on a thread; the request waits in vLLM's queue until it is done."""
         if request.structured_output_request is not None:
             request.structured_output_request.grammar = self.executor.submit(self._create_grammar,
                                                                               request)
@@ -162,6 +169,7 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
             self.rows.send()
 
     def accept_tokens(self, request: Any, new_token_ids: list[int]) -> bool:
+        """Notes what was sampled, less the reasoning in front of it. Nothing is sent yet."""
         structured = request.structured_output_request
         if structured is None or not new_token_ids:
             return True
@@ -218,6 +226,7 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         self.rows.receive(self._nobody_else_waits)
 
     def validate_tokens(self, request: Any, spec_tokens: list[int]) -> list[int]:
+        """The drafts that the grammar takes, by the masks that were collected for them."""
         if not request.use_structured_output:
             return spec_tokens
         drafts: list[int] = strip_speculative_padding(spec_tokens)
@@ -238,6 +247,8 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
 
     def grammar_bitmask(self, requests: dict[str, Any], structured_output_request_ids: list[str],
                         scheduled_spec_decode_tokens: dict[str, list[int]]) -> np.ndarray | None:
+        """Collects the masks of the batch: the one wait of a step. None where no request has a
+        grammar."""
         if not structured_output_request_ids or self.rows is None:
             return None
         self._requests = requests
@@ -314,6 +325,7 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
             table.view(np.uint32)[:, token >> 5] &= ~np.uint32(1 << (token & 31))
 
     def clear_backend(self) -> None:
+        """Ends the stream and its rows, as the engine stops."""
         rows, self.rows = self.rows, None
         super().clear_backend()
         if rows is not None:

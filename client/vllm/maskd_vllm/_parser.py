@@ -82,6 +82,7 @@ class _Family:
         return AnswerReader(self.stream, grammar)
 
     def grammar(self, request: dict[str, Any], tail: str = "") -> Grammar:
+        """What the request's answer is held to, as far as it is known to parse."""
         return Grammar.chat(self.name, request, reasoning=self.reasoning, prompt_tail=tail,
                             strictness="auto", bad_tools="leave_out")
 
@@ -121,6 +122,7 @@ class MaskdParser(Parser):  # type: ignore[misc]
         self._texts = AnswerTexts()
 
     def adjust_request(self, request: Any) -> Any:
+        """Holds a forced call to its tools: the request goes to the masks as a structural tag."""
         forced = request.tools and request.tool_choice not in (None, "auto", "none")
         if forced and getattr(request, "structured_outputs", None) is None:
             held = self._family.grammar(_request(request)).source
@@ -128,6 +130,7 @@ class MaskdParser(Parser):  # type: ignore[misc]
         return request
 
     def set_prompt_token_ids(self, prompt_token_ids: Sequence[int]) -> None:
+        """Keeps the prompt's last text, which may have begun the reasoning."""
         self._tail = self.model_tokenizer.decode(list(prompt_token_ids[-_TAIL:]))
 
     def is_reasoning_end(self, input_ids: list[int]) -> bool:
@@ -136,6 +139,7 @@ class MaskdParser(Parser):  # type: ignore[misc]
 
     def parse(self, model_output: str, request: Any, enable_auto_tools: bool = False,
               model_output_token_ids: Sequence[int] = ()) -> Any:
+        """A whole answer: reasoning, content and calls."""
         reader = self._open(request)
         reader.take(model_output_token_ids)
         reader.end()
@@ -146,6 +150,7 @@ class MaskdParser(Parser):  # type: ignore[misc]
 
     def parse_delta(self, delta_text: str, delta_token_ids: list[int], request: Any,
                     prompt_token_ids: list[int] | None = None, *, finished: bool) -> Any:
+        """What the new tokens add; what may yet become a marker is held back."""
         if self._reader is None:
             if prompt_token_ids:
                 self.set_prompt_token_ids(prompt_token_ids)

@@ -35,6 +35,7 @@ class _Known:
         self._keys: OrderedDict[str, None] = OrderedDict()
 
     def has(self, key: str) -> bool:
+        """Whether it was compiled lately; that makes it the one used last."""
         with self._lock:
             if key in self._keys:
                 self._keys.move_to_end(key)
@@ -42,6 +43,7 @@ class _Known:
             return False
 
     def add(self, key: str) -> None:
+        """Remembers it; the one used longest ago is forgotten."""
         with self._lock:
             self._keys[key] = None
             if len(self._keys) > _REMEMBERED:

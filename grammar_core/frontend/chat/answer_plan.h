@@ -24,6 +24,7 @@
 
 namespace maskd {
 
+// What reading back needs of a family, so that a reader compares symbols and knows no family.
 struct AnswerPlan {
   // What a choice leads to. From kFirstTool on: the call of a tool, by its number in `tools`.
   enum Way : int {
@@ -38,6 +39,7 @@ struct AnswerPlan {
     kFirstTool
   };
 
+  // A tool of the request; `Way` gives it its number.
   struct Tool {
     std::string name;
     ArgumentTypes types;  // where arguments are elements
@@ -45,6 +47,7 @@ struct AnswerPlan {
 
   // A call behind its head, which ends where its arguments or a pattern begin.
   struct Part {
+    // What the reader has to look for at this part.
     enum class Kind { kText, kName, kPattern, kJson, kMembers, kLiterals };
     Kind kind;
     Symbols text = {};        // kText

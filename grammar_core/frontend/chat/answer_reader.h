@@ -32,6 +32,7 @@
 
 namespace maskd {
 
+// A call that has begun; its name and arguments grow as tokens come.
 struct ChatCall {
   std::string id;
   std::string name;
@@ -39,6 +40,7 @@ struct ChatCall {
   bool operator==(const ChatCall&) const = default;
 };
 
+// All that is certain so far.
 struct ChatMessage {
   std::string reasoning;
   std::string content;
@@ -56,13 +58,16 @@ struct MessageSize {
   bool operator==(const MessageSize&) const = default;
 };
 
+// The sizes as they are now; the texts are not copied.
 MessageSize SizeOf(const ChatMessage& message);
 
+// One for each row that reads its answer back.
 class AnswerReader {
  public:
   // What becomes of what leaves the family.
   enum class Rest : std::uint8_t { kNothing, kContent };
 
+  // Keeps the plan alive. `rest` says what becomes of a text that is no answer of the family.
   explicit AnswerReader(std::shared_ptr<const AnswerPlan> plan, Rest rest = Rest::kNothing)
       : plan_(std::move(plan)), rest_(rest) {}
 
@@ -78,6 +83,7 @@ class AnswerReader {
   // Takes the last `tokens` tokens back. Requires that so many were read.
   void Rollback(std::size_t tokens);
 
+  // Grows with each token, and shrinks only by Rollback().
   [[nodiscard]] const ChatMessage& message() const { return message_; }
   [[nodiscard]] std::size_t tokens() const { return token_begins_.size(); }
   // What it holds in memory, the message's texts counted as a byte of each byte read.

@@ -27,6 +27,7 @@ namespace maskd {
 // By ValueType.
 using ValueTypes = std::bitset<6>;
 
+// Of one argument, all alternatives of its schema together.
 struct ArgumentType {
   // Those of values that are written as JSON.
   ValueTypes json;
@@ -38,17 +39,20 @@ struct ArgumentType {
   // Where a string is one of few: those.
   absl::flat_hash_set<std::string> listed;
 
+  // Makes it the union of both.
   void Add(const ArgumentType& other);
   // Whether `text`, white space around it left out, is JSON of one of these types.
   [[nodiscard]] bool IsJson(absl::string_view text) const;
 };
 
+// Of one tool: its arguments by their names.
 class ArgumentTypes {
  public:
   // `schema` is a JSON Schema.
   static absl::StatusOr<ArgumentTypes> Read(const std::string& schema, const GrammarSource& source,
                                             const Limits& limits, Budget& budget);
 
+  // One that the schema does not name has the type of all others.
   [[nodiscard]] const ArgumentType& Of(absl::string_view name) const;
 
  private:

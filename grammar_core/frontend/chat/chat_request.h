@@ -37,6 +37,7 @@ enum class ChatStrictness : std::uint8_t {
   kFunction,   // arguments are any object
 };
 
+// A function of the request. `at` is its entry in "tools".
 struct ChatTool {
   std::string name;
   JsonValue at;
@@ -44,6 +45,7 @@ struct ChatTool {
   bool strict = false;
 };
 
+// What the grammar and the reader of answers are made from.
 struct ChatRequest {
   ChatFamily family;
   std::vector<ChatTool> tools;  // those that may be called, by their names
@@ -56,6 +58,7 @@ struct ChatRequest {
   std::optional<JsonValue> response_format;
 };
 
+// `root` is the text of a grammar of kind "chat".
 absl::StatusOr<ChatRequest> ReadChatRequest(const JsonValue& root);
 
 // An error or remark of a tool begins so.

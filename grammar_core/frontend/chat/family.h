@@ -32,8 +32,11 @@
 
 namespace maskd {
 
+// A file that was read and checked. A plain value, copied where a request changes it.
 struct ChatFamily {
+  // One piece of a call, in the order in which the model writes it.
   struct Part {
+    // What the piece is; kNameInJson has its quotes.
     enum class Kind { kText, kName, kNameInJson, kArguments, kPattern };
     Kind kind;
     std::string text;                 // the text, the style as JSON, or the pattern

@@ -29,10 +29,12 @@ inline constexpr Symbol kFirstMarker = 256;
 // `text` with its markers as tokens; all bytes where `table` is null.
 Symbols CutIntoSymbols(absl::string_view text, const MarkerTable* table);
 
+// Made once for a plan; a stream's place in it is one number.
 class SymbolSearch {
  public:
   using Node = std::uint32_t;
 
+  // Finds nothing.
   SymbolSearch() : SymbolSearch(std::vector<Symbols>()) {}
   // None of `texts` may be empty. Without texts nothing is found.
   explicit SymbolSearch(const std::vector<Symbols>& texts);
@@ -62,6 +64,7 @@ class SymbolSearch {
   std::bitset<kFirstMarker> first_bytes_;
 };
 
+// Texts sorted, so that what was read is a range of them.
 class SymbolChoice {
  public:
   static constexpr int kNone = -1;
@@ -73,14 +76,17 @@ class SymbolChoice {
     std::uint32_t best_depth = 0;  // of the longest text that was read as a whole
     int best = kNone;              // what that text stands for
   };
+  // One of the texts; several may have one target.
   struct Text {
     Symbols symbols;  // not empty
     int target;       // what it stands for, from 0
   };
 
   SymbolChoice() = default;
+  // No two texts may be equal.
   explicit SymbolChoice(std::vector<Text> texts);
 
+  // Without texts nothing can be chosen; Begin() is before the first symbol.
   [[nodiscard]] bool empty() const { return texts_.empty(); }
   [[nodiscard]] State Begin() const;
   // Reads a symbol. Whether more may follow; else `best` is the answer, if it is one.

@@ -14,6 +14,8 @@
 
 namespace maskd {
 
+// `document` is source.text, parsed. Errors: INVALID_ARGUMENT at a JSON Pointer, for what is no
+// list of strings.
 absl::StatusOr<ReadResult> ReadChoice(JsonDocument document, const GrammarSource& source,
                                       const Limits& limits, Budget& budget);
 

@@ -8,6 +8,7 @@
 
 namespace maskd {
 
+// Of llama.cpp, and of xgrammar.
 enum class EbnfDialect : std::uint8_t { kGbnf, kEbnf };
 
 // In literals; macros have those of EBNF.

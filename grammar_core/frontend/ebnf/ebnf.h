@@ -18,6 +18,7 @@
 
 namespace maskd {
 
+// The same reader, in either dialect. The text begins with the rule named root.
 absl::StatusOr<ReadResult> ReadGbnf(const GrammarSource& source, const Limits& limits,
                                     Budget& budget);
 absl::StatusOr<ReadResult> ReadEbnf(const GrammarSource& source, const Limits& limits,

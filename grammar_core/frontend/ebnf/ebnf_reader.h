@@ -20,6 +20,7 @@
 
 namespace maskd {
 
+// Appends definitions to a grammar that GrammarCompiler makes rules of.
 class EbnfReader {
  public:
   // Both must outlive the reader.

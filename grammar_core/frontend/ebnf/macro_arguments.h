@@ -12,7 +12,9 @@
 
 namespace maskd {
 
+// What stands as an argument. `at` is its byte in the source, for errors.
 struct MacroValue {
+  // As it is written; kTruth is true or false.
   enum class Kind : std::uint8_t { kText, kNumber, kTruth, kName, kTuple };
   Kind kind;
   std::size_t at;
@@ -21,6 +23,7 @@ struct MacroValue {
   std::vector<MacroValue> elements = {};  // kTuple, of no tuples
 };
 
+// One argument, in the order of the text.
 struct MacroArgument {
   std::string name;  // empty: by its position
   std::size_t at;

@@ -14,6 +14,7 @@
 
 namespace maskd {
 
+// Whether a name before '(' is one of those above.
 bool IsMacro(absl::string_view name);
 
 // Reads the arguments of the macro `name`, which stands at the byte `at`; the cursor is behind it.

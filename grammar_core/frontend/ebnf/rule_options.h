@@ -15,6 +15,7 @@
 
 namespace maskd {
 
+// As written; absent options change nothing.
 struct RuleOptions {
   // Where they stand.
   std::size_t at = 0;

@@ -27,8 +27,10 @@
 
 namespace maskd {
 
+// Three words, passed by value; it may be asked for its type before anything else.
 class JsonValue {
  public:
+  // Constant time, all of them.
   [[nodiscard]] JsonType type() const { return node().type; }
   [[nodiscard]] bool is_object() const { return type() == JsonType::kObject; }
   [[nodiscard]] bool is_array() const { return type() == JsonType::kArray; }
@@ -85,10 +87,13 @@ class JsonValue {
   JsonId id_;
 };
 
+// For range loops alone; constant time a step.
 class JsonValue::Children {
  public:
+  // Steps over a child's whole subtree.
   class Iterator {
    public:
+    // What a range loop needs, no more: forwards, by value.
     explicit Iterator(JsonValue value) : value_(value) {}
     JsonValue operator*() const { return value_; }
     Iterator& operator++() {
@@ -101,6 +106,7 @@ class JsonValue::Children {
     JsonValue value_;
   };
 
+  // Any other value than an array or object has no children.
   explicit Children(JsonValue parent) : parent_(parent) {}
   [[nodiscard]] Iterator begin() const { return Iterator(parent_.at(parent_.id() + 1)); }
   [[nodiscard]] Iterator end() const { return Iterator(parent_.at(parent_.subtree_end())); }
@@ -109,10 +115,13 @@ class JsonValue::Children {
   JsonValue parent_;
 };
 
+// Here, as Children is complete only now.
 inline JsonValue::Children JsonValue::children() const { return Children(*this); }
 
+// Owns its texts and nodes. Moving it leaves values good; they point to the tree.
 class JsonDocument {
  public:
+  // Reads all of `text`, which is copied.
   static absl::StatusOr<JsonDocument> Parse(absl::string_view text, const Limits& limits);
 
   // The root of the text that was parsed.

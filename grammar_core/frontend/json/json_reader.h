@@ -15,12 +15,14 @@
 
 namespace maskd::json_internal {
 
+// For one text; its state is where it stands and what is open.
 class Reader {
  public:
   // Reads the last of `tree->texts` into `*tree`, at most `max_depth` brackets deep.
   Reader(std::int64_t max_depth, Tree* tree)
       : max_depth_(max_depth), tree_(tree), text_(tree->texts.back().source) {}
 
+  // Appends the text's nodes. After an error the tree holds a part and is of no use.
   absl::Status Read();
 
  private:

@@ -14,6 +14,7 @@
 
 namespace maskd {
 
+// true and false are types of their own, as they are in schemas.
 enum class JsonType : std::uint8_t { kNull, kFalse, kTrue, kNumber, kString, kArray, kObject };
 
 using JsonId = std::uint32_t;
@@ -22,6 +23,7 @@ namespace json_internal {
 
 inline constexpr JsonId kNoNode = 0xFFFFFFFF;
 
+// In the order of the text: a subtree is the nodes from it up to `end`.
 struct Node {
   JsonType type;
   // One past the last node of the subtree.
@@ -37,6 +39,7 @@ struct Node {
   absl::string_view text = {};
 };
 
+// Deques, so that the nodes' views stay good as texts are added.
 struct Tree {
   // A text that was read, with the name of its document and its root.
   struct Text {

@@ -17,8 +17,10 @@
 
 namespace maskd {
 
+// `values`: kRules makes each inner value a rule, for those who read the IR.
 absl::StatusOr<ReadResult> ReadJsonSchema(const GrammarSource& source, const Limits& limits,
                                           Budget& budget, SchemaValues values);
+// Parses source.text first.
 absl::StatusOr<ReadResult> ReadJsonSchema(const GrammarSource& source, const Limits& limits,
                                           Budget& budget);
 // The same of a text that was parsed already: `document`.

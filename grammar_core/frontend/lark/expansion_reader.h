@@ -43,6 +43,7 @@ struct ExpansionContext {
   std::int64_t depth = 0;
 };
 
+// For one right-hand side.
 class ExpansionReader {
  public:
   // All must outlive the reader.

@@ -18,6 +18,7 @@
 
 namespace maskd {
 
+// source.options are those of the JSON Schemas within.
 absl::StatusOr<ReadResult> ReadLark(const GrammarSource& source, const Limits& limits,
                                     Budget& budget);
 

@@ -9,6 +9,7 @@
 
 namespace maskd {
 
+// Letters are all of lower case, or all of upper case; one underscore may stand in front.
 bool IsRuleName(absl::string_view name);
 bool IsTerminalName(absl::string_view name);
 

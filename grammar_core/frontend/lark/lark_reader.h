@@ -24,6 +24,7 @@
 
 namespace maskd {
 
+// For one grammar, the whole text or one in braces.
 class LarkReader {
  public:
   // `depth` is that of the brackets around the grammar: 0 for the whole text, which ends with the

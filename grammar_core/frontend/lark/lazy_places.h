@@ -27,6 +27,7 @@ inline constexpr ExprId kNoLazyBody = std::numeric_limits<ExprId>::max();
 // or a stop); else kNoLazyBody.
 ExprId LazyBody(const SourceGrammar& grammar, ExprId body);
 
+// Where a rule has a terminal. Equal terminals at two places are two leaves.
 struct LazyLeaf {
   std::uint32_t definition;  // the one it stands in
   ExprId expression;
@@ -37,9 +38,11 @@ struct LazyLeaf {
   // Equal for leaves that take the same texts.
   std::string kind = {};
 
+  // Whether it takes the shortest text only.
   [[nodiscard]] bool is_lazy() const { return lazy.has_value(); }
 };
 
+// Of one grammar: Find() once, from the definition that the text begins with.
 class LazyPlaces {
  public:
   // Both must outlive this.
@@ -49,6 +52,7 @@ class LazyPlaces {
   // Errors: those of the budget; RESOURCE_EXHAUSTED: rule_instances, for too many places.
   absl::Status Find(std::uint32_t start);
 
+  // Numbered in the order in which they were met.
   [[nodiscard]] const std::vector<LazyLeaf>& leaves() const { return leaves_; }
   // Indices into leaves(), ascending.
   [[nodiscard]] const std::set<std::vector<std::uint32_t>>& places() const { return places_; }

@@ -14,6 +14,7 @@
 
 namespace maskd {
 
+// As written; absent ones change nothing.
 struct RuleAttributes {
   // Where they stand.
   std::size_t at = 0;

@@ -13,6 +13,7 @@
 
 namespace maskd {
 
+// Shared by the readers of EBNF and Lark, which differ in tokens alone.
 class ExpressionStack {
  public:
   // `grammar` must outlive the stack.
@@ -21,6 +22,7 @@ class ExpressionStack {
   // Brackets that are open.
   [[nodiscard]] std::int64_t depth() const { return static_cast<std::int64_t>(open_.size()); }
 
+  // Begins a bracket, with an empty sequence in it.
   void Open();
   // Appends to the sequence of the innermost bracket.
   void Push(ExprId expression);

@@ -31,6 +31,7 @@
 
 namespace maskd {
 
+// For one grammar: Compile() once.
 class GrammarCompiler {
  public:
   // All of them must outlive the compiler. `lines` is of the source.

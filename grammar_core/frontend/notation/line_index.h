@@ -13,8 +13,10 @@
 
 namespace maskd {
 
+// Eight bytes a line; a place costs a binary search.
 class LineIndex {
  public:
+  // One pass; the text is not kept.
   explicit LineIndex(absl::string_view text);
 
   // "line:column" of the byte at `at`.

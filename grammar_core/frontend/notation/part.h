@@ -13,6 +13,7 @@
 
 namespace maskd {
 
+// A plain value; `node` is of the builder that made it.
 struct Part {
   NodeId node;
   bool characters;
@@ -23,11 +24,14 @@ struct Part {
 // Makes parts from smaller ones. The builder must outlive it. One thread.
 class PartBuilder {
  public:
+  // Keeps nothing but the builder.
   explicit PartBuilder(IrBuilder* builder) : builder_(builder) {}
 
+  // The empty text, and no text.
   [[nodiscard]] Part Empty() const;
   [[nodiscard]] Part Nothing() const;
 
+  // At the level of bytes as soon as one of the parts is.
   [[nodiscard]] Part Sequence(const std::vector<Part>& parts) const;
   [[nodiscard]] Part Choice(const std::vector<Part>& parts) const;
   [[nodiscard]] Part Repeat(const Part& part, std::uint32_t min, std::uint32_t max) const;

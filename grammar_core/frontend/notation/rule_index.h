@@ -17,12 +17,14 @@ struct IndexBits {
   std::uint32_t first = 0;
   std::uint32_t end = 64;
 
+  // Ones at these bits; and those bits of an index as a number.
   [[nodiscard]] RuleIndex Mask() const;
   [[nodiscard]] RuleIndex Of(RuleIndex index) const { return (index & Mask()) >> first; }
 };
 
 // The index of a call, from the caller's.
 struct IndexStep {
+  // How it is made.
   enum class Kind : std::uint8_t {
     kValue,      // `value`
     kSame,       // the caller's
@@ -35,12 +37,14 @@ struct IndexStep {
   IndexBits bits = {};
   RuleIndex value = 0;
 
+  // The index that the called rule has.
   [[nodiscard]] RuleIndex Apply(RuleIndex caller) const;
 };
 
 // A step in the evaluation of a condition: the tests of a number push true or false, the others
 // take what was pushed last.
 struct IndexTest {
+  // What the step does; kTrue pushes, and takes nothing.
   enum class Kind : std::uint8_t { kTrue, kBits, kBitCount, kBoth, kEither, kNot };
   enum class Comparison : std::uint8_t { kEq, kNe, kLt, kLe, kGt, kGe };
   Kind kind = Kind::kTrue;
@@ -52,6 +56,7 @@ struct IndexTest {
 // In postfix order; leaves exactly one value.
 using IndexCondition = std::vector<IndexTest>;
 
+// Whether a rule with this `index` may take the alternative. Linear in the tests.
 bool Holds(const IndexCondition& condition, RuleIndex index);
 
 }  // namespace maskd

@@ -24,6 +24,7 @@ namespace maskd {
 using ExprId = std::uint32_t;
 using SymbolId = std::uint32_t;
 
+// What an expression is. `a` and `b` of Expression mean what stands here.
 enum class ExprKind : std::uint8_t {
   kCharacters,  // a node of characters: `a`; `b` as Part::size
   kBytes,       // a node of bytes: `a`
@@ -50,6 +51,7 @@ enum class ExprUse : std::uint8_t {
   kLexeme,      // it must be characters, and what the grammar ignores may follow
 };
 
+// One node of a right-hand side.
 struct Expression {
   ExprKind kind;
   ExprUse use = ExprUse::kRule;
@@ -62,6 +64,7 @@ struct Expression {
   std::size_t at = 0;
 };
 
+// A rule, terminal or template.
 struct Definition {
   SymbolId symbol;
   std::size_t at;  // the byte in the source where the name stands
@@ -75,6 +78,7 @@ struct Definition {
   bool indexed = false;
 };
 
+// Filled by a reader, read by GrammarCompiler; no name need be defined before it is used.
 struct SourceGrammar {
   std::vector<Expression> expressions;
   std::vector<ExprId> children;
@@ -91,10 +95,12 @@ struct SourceGrammar {
   bool ignore_once = false;
   bool ignore_first = false;
 
+  // The number of the name, given now where it has none.
   SymbolId Symbol(absl::string_view name);
   // The definition of `name`, or null.
   [[nodiscard]] const Definition* Find(absl::string_view name) const;
 
+  // The expression's number. The children are copied.
   ExprId Add(Expression expression, const std::vector<ExprId>& expression_children = {});
   // Makes `definition` its symbol's.
   void Define(const Definition& definition);

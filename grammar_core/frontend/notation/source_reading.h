@@ -29,7 +29,9 @@ namespace maskd {
 inline constexpr absl::string_view kPartialTemperature =
     "a temperature is given to the whole text only, at the rule that it begins with";
 
+// One for each source text, or part of another notation in it.
 struct SourceReading {
+  // `source` must outlive this.
   SourceReading(absl::string_view source, const Limits& its_limits, Budget& its_budget)
       : text(source),
         limits(its_limits),
@@ -52,6 +54,7 @@ struct SourceReading {
   // Of rules that parts in other notations brought.
   RuleFaults faults;
 
+  // A warning at the byte `at` of the text.
   void Warn(std::size_t at, absl::string_view message);
   // RESOURCE_EXHAUSTED at the byte `at` where `depth` is more than limits.source_depth.
   [[nodiscard]] absl::Status CheckDepth(std::size_t at, std::int64_t depth) const;

@@ -26,6 +26,7 @@ struct Widths {
   std::int64_t min;
   std::int64_t max;
 
+  // Whether there is a longest text, and whether all are of one length.
   [[nodiscard]] bool bounded() const { return max < kMany; }
   [[nodiscard]] bool fixed() const { return min == max && bounded(); }
   bool operator==(const Widths&) const = default;
@@ -39,6 +40,7 @@ struct Widths {
 // The two ends of a text.
 enum class TextEdge : std::uint8_t { kFirst, kLast };
 
+// Knows the nodes of one builder, each looked at once.
 class CharacterFacts {
  public:
   // Both must outlive this.

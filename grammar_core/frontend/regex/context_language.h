@@ -33,6 +33,7 @@ struct Language {
   std::uint8_t first;
   std::uint8_t last;
 
+  // By the node; the other fields follow from it.
   bool operator==(const Language& other) const { return node == other.node; }
 };
 
@@ -46,6 +47,7 @@ class ContextLanguage {
   explicit ContextLanguage(Language everywhere) : everywhere_(everywhere) {}
   explicit ContextLanguage(const Table& table);
 
+  // Whether all neighbours have the same language; and that between two neighbours.
   [[nodiscard]] bool plain() const { return table_ == nullptr; }
   [[nodiscard]] const Language& In(Neighbour before, Neighbour after) const {
     return plain() ? everywhere_
@@ -64,8 +66,10 @@ class ContextLanguage {
 // Makes ContextLanguages from smaller ones.
 class ContextAlgebra {
  public:
+  // Makes the few nodes that word boundaries need.
   explicit ContextAlgebra(IrBuilder* builder);
 
+  // The empty text; one of some characters; the empty text at the begin, and at the end.
   [[nodiscard]] ContextLanguage Empty() const;
   ContextLanguage Chars(const CharSet& chars);
   [[nodiscard]] ContextLanguage TextBegin() const;
@@ -75,6 +79,7 @@ class ContextAlgebra {
   // Any characters, any number of them.
   ContextLanguage Anything();
 
+  // One behind the other; and either. Quadratic in neighbours where a part is not plain.
   ContextLanguage Sequence(const std::vector<ContextLanguage>& parts);
   ContextLanguage Pair(const ContextLanguage& x, const ContextLanguage& y);
   ContextLanguage Alternatives(const std::vector<ContextLanguage>& parts);

@@ -33,6 +33,7 @@
 
 namespace maskd {
 
+// For one pattern; parts are moved in and out of it.
 class LookAround {
  public:
   // All must outlive this. The cursor knows places.

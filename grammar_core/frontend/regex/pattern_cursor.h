@@ -17,6 +17,7 @@ namespace maskd {
 // "line:column" of the byte at `at`.
 std::string LineAndColumn(absl::string_view text, std::size_t at);
 
+// Used by all readers of texts; it keeps a place, and copies nothing.
 class PatternCursor {
  public:
   // Not a code point: what Peek() gives at the end.
@@ -27,6 +28,7 @@ class PatternCursor {
                 absl::string_view text_name = "pattern")
       : text_(text), place_(place), text_name_(text_name) {}
 
+  // The place, from 0 to the text's size. MoveTo() may go back.
   [[nodiscard]] bool done() const { return at_ == text_.size(); }
   [[nodiscard]] std::size_t at() const { return at_; }
   void MoveTo(std::size_t at) { at_ = at; }
@@ -46,6 +48,7 @@ class PatternCursor {
   // "the end of the pattern", "the end of the line", or the character here in quotes.
   [[nodiscard]] std::string Found() const;
 
+  // Errors at the byte `at`: INVALID_ARGUMENT, and below UNIMPLEMENTED and RESOURCE_EXHAUSTED.
   [[nodiscard]] absl::Status Invalid(std::size_t at, absl::string_view message) const;
   // INVALID_ARGUMENT here: "expected WHAT, found ...".
   [[nodiscard]] absl::Status Expected(absl::string_view what) const;

@@ -23,18 +23,22 @@ enum class Side : std::uint8_t { kAhead, kBehind };
 
 struct LookingPart;
 
+// Moved from reader to LookAround and back; it owns the parts below it.
 struct PatternPart {
   // Plain: what it matches. A look: all that the text may be on that side of it, to the text's end
   // or begin.
   ContextLanguage language;
   std::unique_ptr<LookingPart> looking = nullptr;  // null: plain
 
+  // Whether it looks around; on which side; and whether it is a look-around itself.
   [[nodiscard]] bool plain() const { return looking == nullptr; }
   [[nodiscard]] bool looks(Side side) const;
   [[nodiscard]] bool is_look() const;
 };
 
+// An operator above a look-around, or that look-around.
 struct LookingPart {
+  // Which operator.
   enum class Kind : std::uint8_t { kLook, kSequence, kAlternatives, kRepeat };
 
   Kind kind;
@@ -54,11 +58,13 @@ struct LookingPart {
   // kRepeat of one character: all that it can be.
   CharSet characters = {};
 
+  // Whether a look-around of that side is in it.
   [[nodiscard]] bool looks(Side side) const {
     return side == Side::kAhead ? looks_ahead : looks_behind;
   }
 };
 
+// Here, as LookingPart is complete only now.
 inline bool PatternPart::looks(Side side) const { return !plain() && looking->looks(side); }
 inline bool PatternPart::is_look() const {
   return !plain() && looking->kind == LookingPart::Kind::kLook;

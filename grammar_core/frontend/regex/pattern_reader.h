@@ -27,6 +27,7 @@
 
 namespace maskd {
 
+// For one pattern.
 class PatternReader {
  public:
   // All of them must outlive the reader.

@@ -29,6 +29,7 @@ namespace maskd {
 absl::StatusOr<NodeId> ReadRegex(absl::string_view pattern, const RegexOptions& options,
                                  const Limits& limits, Budget& budget, IrBuilder& builder);
 
+// source.text is the pattern.
 absl::StatusOr<ReadResult> ReadRegexGrammar(const GrammarSource& source, const Limits& limits,
                                             Budget& budget);
 

@@ -9,6 +9,7 @@
 
 namespace maskd {
 
+// A plain value; the default is a pattern that is the whole text of a grammar.
 struct RegexOptions {
   // False: the whole text matches. True: some part of it does, as in JSON Schema's `pattern`.
   bool search = false;

@@ -16,8 +16,10 @@
 
 namespace maskd {
 
+// What \p{...} may ask for: a general category, a script or a binary property.
 enum class UnicodeSetKind : std::uint8_t { kCategory, kScript, kBinary };
 
+// A named set: a range of UnicodeRanges().
 struct UnicodeSet {
   UnicodeSetKind kind;
   const char* short_name;  // "Lu", "Grek"
@@ -26,11 +28,13 @@ struct UnicodeSet {
   std::uint32_t count;
 };
 
+// One step of a ring of characters that fold alike.
 struct FoldStep {
   std::uint32_t c;
   std::uint32_t next;
 };
 
+// The tables; constants of the program.
 absl::Span<const CharRange> UnicodeRanges();
 absl::Span<const UnicodeSet> UnicodeSets();
 absl::Span<const FoldStep> UnicodeFoldSteps();

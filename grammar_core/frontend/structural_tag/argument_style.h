@@ -34,10 +34,12 @@
 
 namespace maskd {
 
+// Said by a family or by a request. A plain value.
 struct ArgumentStyle {
   std::string name;
   std::string quote;  // empty: Python
 
+  // Which of the two forms above it is.
   [[nodiscard]] bool is_python() const { return quote.empty(); }
   // Behind the name of an outermost member.
   [[nodiscard]] char name_end() const { return is_python() ? '=' : ':'; }

@@ -39,6 +39,7 @@ struct SchemaWriting {
   std::vector<std::string> ends = {};
 };
 
+// One for each structural tag, as equal schemas in it are shared.
 class EmbeddedGrammars {
  public:
   // All must outlive this; what is read becomes nodes of `builder`, warnings and the like go to
@@ -52,6 +53,7 @@ class EmbeddedGrammars {
         speller_(speller),
         result_(result) {}
 
+  // The node of each kind, in bytes. `schema`, `pattern` and `rules` are values of the tag's text.
   absl::StatusOr<NodeId> Schema(const JsonValue& schema, const SchemaWriting& writing);
   absl::StatusOr<NodeId> Pattern(const JsonValue& pattern);
   absl::StatusOr<NodeId> Rules(const JsonValue& rules);

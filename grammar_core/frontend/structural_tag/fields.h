@@ -28,6 +28,7 @@ absl::Status InvalidMember(const JsonValue& object, absl::string_view key,
 // Refuses what is no object and keys that are not among `keys`, listing those.
 absl::Status CheckKeys(const JsonValue& object, absl::Span<const absl::string_view> keys);
 
+// The member, which must be there: any value, a string's text, a list.
 absl::StatusOr<JsonValue> RequiredMember(const JsonValue& object, absl::string_view key);
 absl::StatusOr<absl::string_view> RequiredText(const JsonValue& object, absl::string_view key);
 absl::StatusOr<JsonValue> RequiredList(const JsonValue& object, absl::string_view key);

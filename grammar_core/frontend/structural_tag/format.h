@@ -22,6 +22,7 @@
 
 namespace maskd {
 
+// By the "type" of its JSON.
 enum class FormatType : std::uint8_t {
   kConstString,
   kJsonSchema,
@@ -62,6 +63,7 @@ struct TagBounds {
   std::optional<TokenSpec> end_token;
 };
 
+// One format; its number is its index in the list.
 struct TagFormat {
   FormatType type;
   JsonValue at;

@@ -26,12 +26,14 @@
 
 namespace maskd {
 
+// For one structural tag: Compile() once.
 class FormatCompiler {
  public:
   // All must outlive this.
   FormatCompiler(const std::vector<TagFormat>& formats, const GrammarSource& source,
                  const MarkerTable* markers, const Limits& limits, Budget& budget);
 
+  // The grammar of the whole text.
   absl::StatusOr<ReadResult> Compile() &&;
 
  private:

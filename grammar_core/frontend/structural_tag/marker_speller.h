@@ -24,6 +24,7 @@
 
 namespace maskd {
 
+// Asked by all that spell texts of a format, so that a marker is spelled one way only.
 class MarkerSpeller {
  public:
   // `table` may be null: there is no vocabulary. `builder` must outlive this.
@@ -48,6 +49,7 @@ class MarkerSpeller {
   void WarnOfMarkersIn(absl::string_view text, absl::string_view place,
                        std::vector<Diagnostic>* warnings) const;
 
+  // The first error.
   [[nodiscard]] const absl::Status& status() const { return status_; }
 
   // Says in `result` which markers there were.

@@ -19,7 +19,9 @@
 
 namespace maskd {
 
+// What is asked for; a plain value.
 struct TextDispatch {
+  // Two triggers may have one text: either may follow.
   struct Trigger {
     std::string text;  // not empty
     NodeId behind;     // bytes

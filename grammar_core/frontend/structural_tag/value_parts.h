@@ -22,8 +22,10 @@ namespace maskd {
 // What a value begins with, so what it is.
 enum class ValueType : std::uint8_t { kString, kNumber, kBoolean, kNull, kArray, kObject };
 
+// Reads the IR that json_schema makes, whose shape it knows; nothing of it is changed.
 class ValueParts {
  public:
+  // Of one type; a value that may be of several types has several.
   struct Part {
     ValueType type;
     NodeId node;
@@ -31,6 +33,7 @@ class ValueParts {
     std::vector<std::u32string> texts = {};
   };
 
+  // Cheap: it keeps both by reference.
   ValueParts(const GrammarIr& ir, Budget& budget) : ir_(ir), budget_(budget) {}
 
   // The parts that `value` is a choice of, through calls of rules.

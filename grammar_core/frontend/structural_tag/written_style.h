@@ -19,9 +19,11 @@
 
 namespace maskd {
 
+// One of the two, behind one interface.
 struct WrittenStyle {
   std::variant<XmlStyle, ArgumentStyle> form;
 
+  // Null where it is the other one.
   [[nodiscard]] const XmlStyle* elements() const { return std::get_if<XmlStyle>(&form); }
   [[nodiscard]] const ArgumentStyle* literals() const { return std::get_if<ArgumentStyle>(&form); }
   [[nodiscard]] const std::string& name() const {

@@ -34,6 +34,7 @@
 
 namespace maskd {
 
+// What a model writes around a member; read from a request or from the table of known styles.
 struct XmlStyle {
   std::string name;
   // An element: `open`, the name, `behind_name`, what says the value's type, `before_value`, the
@@ -59,6 +60,7 @@ struct XmlStyle {
   // are; who reads one leaves this out at either end.
   std::string pad = "";
 
+  // Whether arrays and objects within are written in the style, and not as JSON.
   [[nodiscard]] bool nests() const { return !item_open.empty(); }
 };
 

@@ -17,6 +17,7 @@
 #include "grammar_core/base/saturating.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/ir/facts/rule_groups.h"
+#include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/object_end.h"
 
 namespace maskd {
@@ -90,7 +91,7 @@ std::vector<NodeId> GrammarFacts::Varying(const RuleGroup& group, Work& work) {
     AppendParts(*ir_, id, &parts);
     if (!work.Spend(static_cast<std::int64_t>(1 + parts.size()))) break;
     varies_[id] =
-        (node.kind == IrKind::kCall && in_group_[node.a]) ||
+        (node.kind == IrKind::kCall && in_group_[CalledRuleOf(node)]) ||
         std::any_of(parts.begin(), parts.end(), [&](NodeId part) { return varies_[part]; });
     if (varies_[id]) varying.push_back(id);
   }
@@ -125,7 +126,7 @@ void GrammarFacts::FindGroupFacts(const RuleGroup& group, const std::vector<Node
 }
 
 std::int64_t GrammarFacts::UnitsOf(const IrNode& node) const {
-  const std::size_t texts = node.kind == IrKind::kTextSet ? ir_->text_sets[node.a].size() : 0;
+  const std::size_t texts = node.kind == IrKind::kTextSet ? TextSetOf(*ir_, node).size() : 0;
   return static_cast<std::int64_t>(1 + node.child_count + texts);
 }
 
@@ -143,13 +144,13 @@ GrammarFacts::NodeFacts GrammarFacts::FactsOf(const IrNode& node) const {
     case IrKind::kLimited:
       return WrapperFacts(node, nodes_[ir_->children[node.first_child]]);
     case IrKind::kCall: {
-      assert(node.a < ir_->rules.size());
-      NodeFacts facts = nodes_[ir_->rules[node.a].body];
+      assert(CalledRuleOf(node) < ir_->rules.size());
+      NodeFacts facts = nodes_[ir_->rules[CalledRuleOf(node)].body];
       facts.descent += 1;
       return facts;
     }
     case IrKind::kObject:
-      return ObjectFacts(ir_->objects[node.a]);
+      return ObjectFacts(ObjectOf(*ir_, node));
     case IrKind::kBlock:
       return BlockFacts(node);
     default:
@@ -167,11 +168,11 @@ GrammarFacts::NodeFacts GrammarFacts::LeafFacts(const IrNode& node) const {
       facts.min_bytes = 0;
       break;
     case IrKind::kBytes:
-      facts.nullable = ir_->byte_strings[node.a].empty();
-      facts.min_bytes = SizeOf(measure_, ir_->byte_strings[node.a]);
+      facts.nullable = BytesOf(*ir_, node).empty();
+      facts.min_bytes = SizeOf(measure_, BytesOf(*ir_, node));
       break;
     case IrKind::kByteSet:
-      facts.min_bytes = SizeOf(measure_, ir_->byte_sets[node.a]);
+      facts.min_bytes = SizeOf(measure_, ByteSetOf(*ir_, node));
       break;
     case IrKind::kNumber:
       facts.min_bytes = 1;
@@ -181,22 +182,22 @@ GrammarFacts::NodeFacts GrammarFacts::LeafFacts(const IrNode& node) const {
       break;
     case IrKind::kBreak:
       facts.min_bytes = 1;
-      facts.min_spaces = node.a;
-      facts.laid_out = node.a > 0;
+      facts.min_spaces = BreakSpacesOf(node);
+      facts.laid_out = facts.min_spaces > 0;
       return facts;
     case IrKind::kText:
-      facts.nullable = ir_->texts[node.a].empty();
-      facts.min_bytes = SizeOf(measure_, ir_->texts[node.a]);
+      facts.nullable = TextOf(*ir_, node).empty();
+      facts.min_bytes = SizeOf(measure_, TextOf(*ir_, node));
       break;
     case IrKind::kTextSet:
-      for (const std::u32string& text : ir_->text_sets[node.a]) {
+      for (const std::u32string& text : TextSetOf(*ir_, node)) {
         facts.nullable |= text.empty();
         facts.min_bytes = std::min(facts.min_bytes, SizeOf(measure_, text));
       }
       break;
     case IrKind::kCharSet:
-      assert(!ir_->char_sets[node.a].empty());
-      facts.min_bytes = SizeOf(measure_, ir_->char_sets[node.a].ranges().front().lo);
+      assert(!CharSetOf(*ir_, node).empty());
+      facts.min_bytes = SizeOf(measure_, CharSetOf(*ir_, node).ranges().front().lo);
       break;
     default:
       break;  // Nothing has no string
@@ -231,9 +232,10 @@ GrammarFacts::NodeFacts GrammarFacts::WrapperFacts(const IrNode& node,
   NodeFacts facts = child;
   facts.descent += 1;
   if (node.kind == IrKind::kRepeat) {
-    facts.nullable = node.a == 0 || child.nullable;
-    facts.min_bytes = node.a == 0 ? 0 : SaturatingMul(child.min_bytes, node.a);
-    facts.min_spaces = node.a == 0 ? 0 : SaturatingMul(child.min_spaces, node.a);
+    const std::uint32_t least = AsRepeat(node).min;
+    facts.nullable = least == 0 || child.nullable;
+    facts.min_bytes = least == 0 ? 0 : SaturatingMul(child.min_bytes, least);
+    facts.min_spaces = least == 0 ? 0 : SaturatingMul(child.min_spaces, least);
   } else if (node.kind == IrKind::kNot) {
     facts.nullable = !child.nullable;
     facts.min_bytes = facts.nullable ? 0 : 1;
@@ -263,9 +265,10 @@ GrammarFacts::NodeFacts GrammarFacts::BlockFacts(const IrNode& node) const {
   const NodeId lines = ir_->children[node.first_child];
   NodeFacts facts;
   facts.descent = 1;
-  facts.laid_out = node.a > 0 || IsLaidOut(lines);
+  const std::uint32_t spaces = AsBlock(node).spaces;
+  facts.laid_out = spaces > 0 || IsLaidOut(lines);
   facts.min_bytes = SaturatingAdd(MinBytes(lines, 1), kBlockPunctuation);
-  facts.min_spaces = SaturatingAdd(MinSpaces(lines), node.a);
+  facts.min_spaces = SaturatingAdd(MinSpaces(lines), spaces);
   return facts;
 }
 
@@ -375,14 +378,14 @@ void GrammarFacts::HashNodes(const std::vector<NodeId>& nodes, Work& work) {
     const IrNode& node = ir_->nodes[id];
     if (!work.Spend(UnitsOf(node))) return;
     nodes_[id].hash = HashOf(node);
-    if (node.kind == IrKind::kObject) object_hash_[node.a] = nodes_[id].hash;
+    if (node.kind == IrKind::kObject) object_hash_[PoolIndexOf(node)] = nodes_[id].hash;
   }
 }
 
 // Equal hashes mean equal languages, in this grammar or any other, so whatever the language depends
 // on must be mixed in; what it does not depend on, such as ids, must not.
 Hash128 GrammarFacts::HashOf(const IrNode& node) const {
-  if (node.kind == IrKind::kObject) return HashObject(ir_->objects[node.a]);
+  if (node.kind == IrKind::kObject) return HashObject(ObjectOf(*ir_, node));
   Hash128 hash = Mix(Hash128{}, static_cast<std::uint64_t>(node.kind));
   hash = Mix(hash, static_cast<std::uint64_t>(node.spelling));
   hash = HashPayload(node, hash);
@@ -405,31 +408,30 @@ Hash128 GrammarFacts::NumberHash(std::uint32_t number) const {
 Hash128 GrammarFacts::HashPayload(const IrNode& node, Hash128 hash) const {
   switch (node.kind) {
     case IrKind::kBytes:
-      return MixBytes(hash, ir_->byte_strings[node.a]);
+      return MixBytes(hash, BytesOf(*ir_, node));
     case IrKind::kByteSet:
-      return MixBits(hash, ir_->byte_sets[node.a]);
+      return MixBits(hash, ByteSetOf(*ir_, node));
     case IrKind::kTokens:
-      return HashTokens(ir_->token_specs[node.a], hash);
+      return HashTokens(TokensOf(*ir_, node), hash);
     case IrKind::kNumber:
-      return Mix(hash, NumberHash(node.a));
+      return Mix(hash, NumberHash(PoolIndexOf(node)));
     case IrKind::kText:
-      return MixBytes(hash, AsBytes(ir_->texts[node.a]));
+      return MixBytes(hash, AsBytes(TextOf(*ir_, node)));
     case IrKind::kTextSet:
-      for (const std::u32string& text : ir_->text_sets[node.a])
-        hash = MixBytes(hash, AsBytes(text));
+      for (const std::u32string& text : TextSetOf(*ir_, node)) hash = MixBytes(hash, AsBytes(text));
       return hash;
     case IrKind::kCharSet:
-      for (const CharRange& range : ir_->char_sets[node.a].ranges())
+      for (const CharRange& range : CharSetOf(*ir_, node).ranges())
         hash = Mix(Mix(hash, range.lo), range.hi);
       return hash;
     case IrKind::kRepeat:
     case IrKind::kBlock:
-      return Mix(Mix(hash, node.a), node.b);
+      return Mix(Mix(hash, IrPayload::First(node)), IrPayload::Second(node));
     case IrKind::kLimited:
     case IrKind::kBreak:
-      return Mix(hash, node.a);
+      return Mix(hash, IrPayload::First(node));
     case IrKind::kCall:
-      return Mix(hash, rule_hash_[node.a]);
+      return Mix(hash, rule_hash_[CalledRuleOf(node)]);
     default:
       return hash;
   }

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "grammar_core/base/strong_components.h"
+#include "grammar_core/ir/ir_views.h"
 
 namespace maskd {
 namespace {
@@ -37,7 +38,7 @@ class BodyReader {
       const NodeId id = open_.back();
       open_.pop_back();
       nodes->push_back(id);
-      if (ir_.nodes[id].kind == IrKind::kCall) calls->push_back(ir_.nodes[id].a);
+      if (ir_.nodes[id].kind == IrKind::kCall) calls->push_back(CalledRuleOf(ir_.nodes[id]));
       parts_.clear();
       AppendParts(ir_, id, &parts_);
       const auto units = static_cast<std::int64_t>(1 + parts_.size());
@@ -71,7 +72,7 @@ void AppendParts(const GrammarIr& ir, NodeId node, std::vector<NodeId>* out) {
   const auto first = ir.children.begin() + n.first_child;
   out->insert(out->end(), first, first + n.child_count);
   if (n.kind != IrKind::kObject) return;
-  AppendNodes(ir.objects[n.a], out);
+  AppendNodes(ObjectOf(ir, n), out);
 }
 
 // Components come in the order of their ends, so a group stands behind all that it calls.

@@ -15,6 +15,7 @@ struct IntRange {
   std::int64_t hi;
 
   bool operator==(const IntRange&) const = default;
+  // For tables that number sets of exponents.
   template <typename H>
   friend H AbslHashValue(H state, const IntRange& range) {
     return H::combine(std::move(state), range.lo, range.hi);
@@ -29,6 +30,7 @@ constexpr std::int64_t Shifted(std::int64_t x, std::int64_t y) {
   return x == kMinusInfinity || x == kPlusInfinity ? x : x + y;
 }
 
+// Both ends by the same amount.
 constexpr IntRange Shifted(IntRange range, std::int64_t by) {
   return {Shifted(range.lo, by), Shifted(range.hi, by)};
 }
@@ -38,6 +40,7 @@ constexpr IntRange Common(IntRange x, IntRange y) {
   return {std::max(x.lo, y.lo), std::min(x.hi, y.hi)};
 }
 
+// Whether they have an integer in common.
 constexpr bool Overlap(IntRange x, IntRange y) {
   return std::max(x.lo, y.lo) <= std::min(x.hi, y.hi);
 }

@@ -19,6 +19,7 @@
 
 namespace maskd {
 
+// Of one sign: a spec with numbers of both has two.
 class NumberCuts {
  public:
   // Where D stands: the strings [first, last) begin with it, D and they padded with zeros; those
@@ -50,6 +51,7 @@ class NumberCuts {
   [[nodiscard]] bool IsWhole(const Place& place) const {
     return place.last == place.first + 1 && strings_[place.first].size() <= place.depth;
   }
+  // Any place behind that string, where D stays whatever follows.
   static Place Above(const Place& whole) { return {whole.first + 1, whole.first + 1, 0}; }
 
   // The y for which 0.D * 10^y lies in an interval, for D as it is.

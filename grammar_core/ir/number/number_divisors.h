@@ -19,6 +19,7 @@
 
 namespace maskd {
 
+// What a mantissa needs to know of `multiple_of` and `not_multiple_of`.
 class NumberDivisors {
  public:
   // The largest modulus: sums and tenfolds of remainders fit 64 bits.

@@ -26,8 +26,10 @@
 
 namespace maskd {
 
+// One for each number in a grammar; the engine's number terms hold its states.
 class NumberLanguage {
  public:
+  // Which part of the spelling the last byte stood in.
   enum class Phase : std::uint8_t {
     kStart,
     kMinus,
@@ -40,6 +42,7 @@ class NumberLanguage {
     kExponent,  // behind a digit of the exponent
   };
 
+  // What is known behind some bytes of a number; small enough to be copied at each step.
   struct State {
     Phase phase = Phase::kStart;
     bool negative = false;  // the number; from the letter on the exponent
@@ -62,6 +65,7 @@ class NumberLanguage {
     std::uint32_t exponents = 0;
     std::uint32_t exponent = 0;
 
+    // All fields but `exponents`, for comparing and hashing.
     auto Fields() const {
       return std::array<std::uint32_t, 14>{static_cast<std::uint32_t>(phase),
                                            static_cast<std::uint32_t>(negative),
@@ -78,6 +82,7 @@ class NumberLanguage {
                                            static_cast<std::uint32_t>(remainder >> 32),
                                            exponent};
     }
+    // By value, as `==` of all fields would be.
     bool operator==(const State& other) const {
       return Fields() == other.Fields() && exponents == other.exponents;
     }

@@ -35,6 +35,7 @@ enum class NumberNotation : std::uint8_t {
   kScientific,
 };
 
+// The default is any number, in any spelling that readers take.
 struct NumberSpec {
   // Digits at most in an integer part and in a fraction that are not bounded otherwise.
   static constexpr std::uint32_t kDefaultDigits = 1024;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "grammar_core/ir/ir_views.h"
+
 namespace maskd {
 namespace {
 
@@ -51,26 +53,26 @@ class Compactor {
   void MovePayload(IrNode* node) {
     switch (node->kind) {
       case IrKind::kBytes:
-        return MoveEntry(&GrammarIr::byte_strings, &node->a);
+        return MoveEntry(&GrammarIr::byte_strings, node);
       case IrKind::kByteSet:
-        return MoveEntry(&GrammarIr::byte_sets, &node->a);
+        return MoveEntry(&GrammarIr::byte_sets, node);
       case IrKind::kTokens:
-        return MoveEntry(&GrammarIr::token_specs, &node->a);
+        return MoveEntry(&GrammarIr::token_specs, node);
       case IrKind::kText:
-        return MoveEntry(&GrammarIr::texts, &node->a);
+        return MoveEntry(&GrammarIr::texts, node);
       case IrKind::kTextSet:
-        return MoveEntry(&GrammarIr::text_sets, &node->a);
+        return MoveEntry(&GrammarIr::text_sets, node);
       case IrKind::kCharSet:
-        return MoveEntry(&GrammarIr::char_sets, &node->a);
+        return MoveEntry(&GrammarIr::char_sets, node);
       case IrKind::kNumber:
-        return MoveEntry(&GrammarIr::numbers, &node->a);
+        return MoveEntry(&GrammarIr::numbers, node);
       case IrKind::kObject:
-        MapNodes(&from_.objects[node->a], nodes_);
-        return MoveEntry(&GrammarIr::objects, &node->a);
+        MapNodes(&from_.objects[PoolIndexOf(*node)], nodes_);
+        return MoveEntry(&GrammarIr::objects, node);
       case IrKind::kDistinct:
-        return MoveEntry(&GrammarIr::distinct, &node->a);
+        return MoveEntry(&GrammarIr::distinct, node);
       case IrKind::kCall:
-        node->a = rules_[node->a];
+        IrPayload::SetFirst(node, rules_[CalledRuleOf(*node)]);
         return;
       default:
         return;
@@ -79,10 +81,11 @@ class Compactor {
 
   // No two nodes speak of one entry.
   template <typename T>
-  void MoveEntry(std::vector<T> GrammarIr::* pool, std::uint32_t* index) {
-    assert(*index < (from_.*pool).size());
-    (to_.*pool).push_back(std::move((from_.*pool)[*index]));
-    *index = static_cast<std::uint32_t>((to_.*pool).size() - 1);
+  void MoveEntry(std::vector<T> GrammarIr::* pool, IrNode* node) {
+    const std::uint32_t index = PoolIndexOf(*node);
+    assert(index < (from_.*pool).size());
+    (to_.*pool).push_back(std::move((from_.*pool)[index]));
+    IrPayload::SetFirst(node, static_cast<std::uint32_t>((to_.*pool).size() - 1));
   }
 
   GrammarIr from_;

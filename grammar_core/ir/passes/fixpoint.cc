@@ -3,16 +3,17 @@
 #include <cassert>
 
 #include "grammar_core/base/limits.h"
+#include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/object_end.h"
 
 namespace maskd {
 
 std::vector<NodeId> DependedOn(const GrammarIr& ir, NodeId node) {
   const IrNode& n = ir.nodes[node];
-  if (n.kind == IrKind::kCall) return {ir.rules[n.a].body};
+  if (n.kind == IrKind::kCall) return {ir.rules[CalledRuleOf(n)].body};
   if (n.kind == IrKind::kObject) {
     std::vector<NodeId> values;
-    for (const ObjectSpec::Member& member : ir.objects[n.a].members)
+    for (const ObjectSpec::Member& member : ObjectOf(ir, n).members)
       if (member.required) values.push_back(member.value);
     return values;
   }
@@ -22,7 +23,7 @@ std::vector<NodeId> DependedOn(const GrammarIr& ir, NodeId node) {
 
 bool AppendConditional(const GrammarIr& ir, NodeId node, std::vector<NodeId>* parts) {
   if (ir.nodes[node].kind != IrKind::kObject) return false;
-  const ObjectSpec& spec = ir.objects[ir.nodes[node].a];
+  const ObjectSpec& spec = ObjectOf(ir, ir.nodes[node]);
   if (!HasConditions(spec)) return false;
   AppendNodes(spec, parts);
   return true;
@@ -32,7 +33,7 @@ bool AppendConditional(const GrammarIr& ir, NodeId node, std::vector<NodeId>* pa
 absl::StatusOr<bool> CanBeEnded(const GrammarIr& ir, NodeId node, const std::vector<bool>& has,
                                 Budget& budget) {
   assert(ir.nodes[node].kind == IrKind::kObject && has.size() == ir.nodes.size());
-  const ObjectEnd end(ir.objects[ir.nodes[node].a],
+  const ObjectEnd end(ObjectOf(ir, ir.nodes[node]),
                       [&](NodeId part) { return static_cast<bool>(has[part]); });
   const absl::StatusOr<bool> can_end =
       end.CanEnd(end.Start(), Limits().emptiness_states,

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "grammar_core/ir/ir_views.h"
+
 namespace maskd {
 
 absl::Status IrCopier::Copy(NodeId node, Budget& budget) {
@@ -19,9 +21,9 @@ absl::Status IrCopier::Copy(NodeId node, Budget& budget) {
 std::size_t IrCopier::PayloadSize(const IrNode& n) const {
   switch (n.kind) {
     case IrKind::kText:
-      return from_.texts[n.a].size() / sizeof(char32_t);
+      return TextOf(from_, n).size() / sizeof(char32_t);
     case IrKind::kObject:
-      return from_.objects[n.a].members.size();
+      return ObjectOf(from_, n).members.size();
     default:
       return 0;
   }
@@ -43,23 +45,23 @@ NodeId IrCopier::Made(const IrNode& n) {
     case IrKind::kEmpty:
       return to_->Empty();
     case IrKind::kBytes:
-      return to_->Bytes(Payload(&GrammarIr::byte_strings, n.a));
+      return to_->Bytes(Payload(&GrammarIr::byte_strings, PoolIndexOf(n)));
     case IrKind::kByteSet:
-      return to_->ByteSet(from_.byte_sets[n.a]);
+      return to_->ByteSet(ByteSetOf(from_, n));
     case IrKind::kTokens:
-      return to_->Tokens(Payload(&GrammarIr::token_specs, n.a));
+      return to_->Tokens(Payload(&GrammarIr::token_specs, PoolIndexOf(n)));
     case IrKind::kText:
-      return to_->CodePoints(Payload(&GrammarIr::texts, n.a));
+      return to_->CodePoints(Payload(&GrammarIr::texts, PoolIndexOf(n)));
     case IrKind::kTextSet:
-      return to_->CodePointSet(Payload(&GrammarIr::text_sets, n.a));
+      return to_->CodePointSet(Payload(&GrammarIr::text_sets, PoolIndexOf(n)));
     case IrKind::kCharSet:
-      return to_->Chars(from_.char_sets[n.a]);
+      return to_->Chars(CharSetOf(from_, n));
     case IrKind::kConcat:
       return to_->Concat(children);
     case IrKind::kAlt:
       return to_->Alt(std::move(children));
     case IrKind::kRepeat:
-      return to_->Repeat(children[0], n.a, n.b);
+      return to_->Repeat(children[0], AsRepeat(n).min, AsRepeat(n).max);
     case IrKind::kAnd:
       return to_->And(std::move(children));
     case IrKind::kNot:
@@ -67,20 +69,20 @@ NodeId IrCopier::Made(const IrNode& n) {
     case IrKind::kEncode:
       return to_->Encode(n.spelling, children[0]);
     case IrKind::kCall:
-      return to_->Call(rules_[n.a]);
+      return to_->Call(rules_[CalledRuleOf(n)]);
     case IrKind::kNumber:
-      return to_->Number(from_.numbers[n.a]);
+      return to_->Number(NumberOf(from_, n));
     case IrKind::kObject:
-      return to_->Object(Mapped(Payload(&GrammarIr::objects, n.a)));
+      return to_->Object(Mapped(Payload(&GrammarIr::objects, PoolIndexOf(n))));
     case IrKind::kDistinct:
       return to_->Distinct(children[0], {children.begin() + 1, children.end()},
-                           from_.distinct[n.a]);
+                           DistinctOf(from_, n));
     case IrKind::kLimited:
-      return to_->Limited(children[0], n.a);
+      return to_->Limited(children[0], MostTokensOf(n));
     case IrKind::kBreak:
-      return to_->Break(n.a);
+      return to_->Break(BreakSpacesOf(n));
     case IrKind::kBlock:
-      return to_->Block(static_cast<char>(n.b), children[0], n.a);
+      return to_->Block(AsBlock(n).open, children[0], AsBlock(n).spaces);
   }
   return to_->Nothing();
 }

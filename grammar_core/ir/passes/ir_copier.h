@@ -19,6 +19,7 @@
 
 namespace maskd {
 
+// Used by passes that rewrite a grammar: they copy what stays and make the rest.
 class IrCopier {
  public:
   // Both must outlive this. Takes from `from`.

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/object_end.h"
 
 namespace maskd {
@@ -89,9 +90,9 @@ std::int64_t LeastValues::Count(const IrNode& n) const {
     case IrKind::kNothing:
       return 0;
     case IrKind::kTextSet:
-      return Clamped(static_cast<std::int64_t>(ir_.text_sets[n.a].size()));
+      return Clamped(static_cast<std::int64_t>(TextSetOf(ir_, n).size()));
     case IrKind::kCharSet:
-      return SizeOf(ir_.char_sets[n.a]);
+      return SizeOf(CharSetOf(ir_, n));
     case IrKind::kConcat:
       return Most(n);
     case IrKind::kAlt:
@@ -104,7 +105,7 @@ std::int64_t LeastValues::Count(const IrNode& n) const {
     case IrKind::kDistinct:
       return CountDistinct(n);
     case IrKind::kCall:
-      return Of(ir_.rules[n.a].body);
+      return Of(ir_.rules[CalledRuleOf(n)].body);
     case IrKind::kAnd:
       return CountBoth(n);
     case IrKind::kNot: {
@@ -112,9 +113,9 @@ std::int64_t LeastValues::Count(const IrNode& n) const {
       return left_out == IrKind::kText || left_out == IrKind::kTextSet ? kAmpleTexts : 0;
     }
     case IrKind::kNumber:
-      return CountNumbers(ir_.numbers[n.a]);
+      return CountNumbers(NumberOf(ir_, n));
     case IrKind::kObject:
-      return CountObject(ir_.objects[n.a]);
+      return CountObject(ObjectOf(ir_, n));
     default:
       return 1;
   }
@@ -139,7 +140,7 @@ std::int64_t LeastValues::CountChoice(const IrNode& n) const {
     const NodeId branch = ir_.children[n.first_child + i];
     most = std::max(most, Of(branch));
     if (ir_.nodes[branch].kind != IrKind::kBytes) continue;
-    const std::string& word = ir_.byte_strings[ir_.nodes[branch].a];
+    const std::string& word = BytesOf(ir_, ir_.nodes[branch]);
     if (word == "true" || word == "false" || word == "null") ++words;
   }
   return std::max(words, most);
@@ -148,19 +149,20 @@ std::int64_t LeastValues::CountChoice(const IrNode& n) const {
 // Characters by their length and by what they are; digits, as of any number, by their count. Of
 // other bytes, such as white space, only one repetition counts.
 std::int64_t LeastValues::CountRepeat(const IrNode& n) const {
+  const auto [least, most] = AsRepeat(n);
   const NodeId part = ir_.children[n.first_child];
-  const std::int64_t of_one = n.b == 0 ? 0 : Of(part);
+  const std::int64_t of_one = most == 0 ? 0 : Of(part);
   const IrNode& body = ir_.nodes[part];
-  const std::int64_t none = n.a == 0 ? 1 : 0;
+  const std::int64_t none = least == 0 ? 1 : 0;
   if (body.kind == IrKind::kByteSet) {
-    const ByteBits& bytes = ir_.byte_sets[body.a];
-    return bytes['0'] && bytes['9'] && n.b >= kManyDigits ? kAmpleTexts : 1;
+    const ByteBits& bytes = ByteSetOf(ir_, body);
+    return bytes['0'] && bytes['9'] && most >= kManyDigits ? kAmpleTexts : 1;
   }
   if (body.kind != IrKind::kCharSet || of_one == 0) return std::max(of_one, none);
-  if (n.b == kUnbounded) return kAmpleTexts;
-  if (of_one == 1) return Clamped(std::int64_t{n.b} - n.a + 1);
+  if (most == kUnbounded) return kAmpleTexts;
+  if (of_one == 1) return Clamped(std::int64_t{most} - least + 1);
   std::int64_t count = 1;
-  for (std::uint32_t i = 0; i < n.b && count < kAmpleTexts; ++i) count = Product(count, of_one);
+  for (std::uint32_t i = 0; i < most && count < kAmpleTexts; ++i) count = Product(count, of_one);
   return count;
 }
 
@@ -190,16 +192,16 @@ std::int64_t LeastValues::CountBoth(const IrNode& n) const {
 // Any characters, from some length on.
 bool LeastValues::IsLeastLength(NodeId part) const {
   const IrNode& repeat = ir_.nodes[part];
-  if (repeat.kind != IrKind::kRepeat || repeat.b != kUnbounded) return false;
+  if (repeat.kind != IrKind::kRepeat || AsRepeat(repeat).max != kUnbounded) return false;
   const IrNode& body = ir_.nodes[ir_.children[repeat.first_child]];
-  return body.kind == IrKind::kCharSet && ir_.char_sets[body.a] == CharSet::All();
+  return body.kind == IrKind::kCharSet && CharSetOf(ir_, body) == CharSet::All();
 }
 
 // With the other items as they are, the values that one of them has count less than those.
 std::int64_t LeastValues::CountDistinct(const IrNode& n) const {
   const std::int64_t count = Of(ir_.children[n.first_child]);
   if (count == 0 || count == kAmpleTexts) return count;
-  return std::max<std::int64_t>(count - ir_.distinct[n.a].min_items, 1);
+  return std::max<std::int64_t>(count - DistinctOf(ir_, n).min_items, 1);
 }
 
 // With conditions, a member that is not required may be one that never comes.

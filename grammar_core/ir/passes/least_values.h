@@ -18,13 +18,16 @@
 
 namespace maskd {
 
+// Call Find() once, then Of() as often as needed.
 class LeastValues {
  public:
   // `ir` must outlive this and hold no part that no text matches.
   explicit LeastValues(const GrammarIr& ir) : ir_(ir), counts_(ir.nodes.size(), 0) {}
 
+  // A round reads each node once; rounds end when no bound grows.
   absl::Status Find(Budget& budget);
 
+  // The bound found for that node; at most kAmpleTexts.
   [[nodiscard]] std::int64_t Of(NodeId node) const { return counts_[node]; }
 
  private:

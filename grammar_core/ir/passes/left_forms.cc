@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/passes/fixpoint.h"
 
 namespace maskd {
@@ -89,7 +90,7 @@ absl::Status LeftForms::Make(NodeId node, const IrRule& rule, Budget& budget) {
 }
 
 LeftForm LeftForms::OfCall(NodeId node) {
-  const RuleId rule = ir_.nodes[node].a;
+  const RuleId rule = CalledRuleOf(ir_.nodes[node]);
   if (const std::uint32_t variable = variable_of_(rule); variable != kNoVariable)
     return {builder_->Nothing(), {{variable, {builder_->Empty(), true}}}};
   return {builder_->Call(non_empty_rule_(rule)), {}};
@@ -125,8 +126,9 @@ LeftForm LeftForms::OfAlt(const IrNode& n) {
 LeftForm LeftForms::OfRepeat(const IrNode& n) {
   const NodeId body = ir_.children[n.first_child];
   assert(n.child_count == 1 && forms_.contains(body));
-  const std::uint32_t min = n.a == 0 || nullable_[body] ? 0 : n.a - 1;
-  const std::uint32_t max = n.b == kUnbounded ? kUnbounded : n.b - 1;
+  const RepeatNode repeat = AsRepeat(n);
+  const std::uint32_t min = repeat.min == 0 || nullable_[body] ? 0 : repeat.min - 1;
+  const std::uint32_t max = repeat.max == kUnbounded ? kUnbounded : repeat.max - 1;
   const NodeId others = builder_->Repeat(copier_.CopyOf(body), min, max);
   return Union({{&forms_[body], {others, min == 0}}});
 }

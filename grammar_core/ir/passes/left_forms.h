@@ -32,6 +32,7 @@ struct LeftRest {
   bool nullable;
 };
 
+// A node taken apart by the variable that its texts begin with.
 struct LeftForm {
   // Texts that begin with no variable, none of them empty; Nothing where there are none.
   NodeId plain;
@@ -45,6 +46,7 @@ struct LeftForm {
 // The nodes that the text of `node` may begin with; a call's is the body of its rule.
 std::vector<NodeId> Begins(const GrammarIr& ir, const std::vector<bool>& nullable, NodeId node);
 
+// Makes forms for one group of rules at a time.
 class LeftForms {
  public:
   static constexpr std::uint32_t kNoVariable = 0xFFFFFFFF;

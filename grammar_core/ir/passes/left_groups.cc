@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/passes/left_forms.h"
 
 namespace maskd {
@@ -28,7 +29,7 @@ absl::Status LeftGroups::Read(RuleId rule, Budget& budget, std::vector<RuleId>* 
     if (seen_by_[node] == rule + 1) continue;
     seen_by_[node] = rule + 1;
     if (ir_.nodes[node].kind == IrKind::kCall) {
-      calls->push_back(ir_.nodes[node].a);
+      calls->push_back(CalledRuleOf(ir_.nodes[node]));
       continue;
     }
     const std::vector<NodeId> next = Begins(ir_, nullable_, node);
@@ -98,21 +99,21 @@ void KeptParts::Begin(Beginning beginning) {
 void KeptParts::ReadKept(NodeId node) {
   const IrNode& n = ir_.nodes[node];
   for (std::uint32_t i = 0; i < n.child_count; ++i) Keep(ir_.children[n.first_child + i]);
-  if (n.kind == IrKind::kCall) Want(n.a);
+  if (n.kind == IrKind::kCall) Want(CalledRuleOf(n));
   if (n.kind != IrKind::kObject) return;
   std::vector<NodeId> parts;
-  AppendNodes(ir_.objects[n.a], &parts);
+  AppendNodes(ObjectOf(ir_, n), &parts);
   for (const NodeId part : parts) Keep(part);
 }
 
 void KeptParts::ReadBeginning(const Beginning& beginning) {
   const IrNode& n = ir_.nodes[beginning.node];
-  if (n.kind == IrKind::kCall && groups_.GroupOf(n.a) == beginning.group) return;
+  if (n.kind == IrKind::kCall && groups_.GroupOf(CalledRuleOf(n)) == beginning.group) return;
   const bool is_operator =
       n.kind == IrKind::kConcat || n.kind == IrKind::kAlt || n.kind == IrKind::kRepeat;
   if (!is_operator) return Keep(beginning.node);
   for (const NodeId next : Begins(ir_, nullable_, beginning.node)) Begin({next, beginning.group});
-  if (n.kind == IrKind::kRepeat && n.b > 1) Keep(ir_.children[n.first_child]);
+  if (n.kind == IrKind::kRepeat && AsRepeat(n).max > 1) Keep(ir_.children[n.first_child]);
   if (n.kind != IrKind::kConcat) return;
   for (std::uint32_t i = 1; i < n.child_count; ++i) Keep(ir_.children[n.first_child + i]);
 }

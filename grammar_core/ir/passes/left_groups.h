@@ -20,6 +20,8 @@ namespace maskd {
 // A group is a strongly connected component of "may begin with a call of".
 class LeftGroups {
  public:
+  // Rules in ascending order of their numbers. `recursive`: one may begin with itself, at once or
+  // through others.
   struct Group {
     std::vector<RuleId> rules;
     bool recursive;
@@ -32,6 +34,7 @@ class LeftGroups {
   // To be called once, first. Errors: those of the budget.
   absl::Status Find(Budget& budget);
 
+  // Groups come after those that they begin with. All three need Find() first.
   [[nodiscard]] const std::vector<Group>& all() const { return groups_; }
   [[nodiscard]] std::size_t GroupOf(RuleId rule) const { return group_of_[rule]; }
   [[nodiscard]] bool Recursive(RuleId rule) const { return groups_[group_of_[rule]].recursive; }
@@ -68,6 +71,7 @@ class KeptParts {
   // To be called once, first. Errors: those of the budget.
   absl::Status Find(Budget& budget);
 
+  // Whether the new grammar takes the node as it is.
   [[nodiscard]] bool Kept(NodeId node) const { return kept_[node]; }
   // Whether the rule is called elsewhere than at the beginning of a rule of its group.
   [[nodiscard]] bool Wanted(RuleId rule) const { return wanted_[rule]; }

@@ -34,8 +34,10 @@
 
 namespace maskd {
 
+// Reduce() once, then Body() of each variable that is wanted, then DefineRules() once.
 class LeftSystem {
  public:
+  // One variable's line of the system; its number is its place in the list.
   struct Equation {
     LeftForm form;
     std::string name;   // of the rule
@@ -47,6 +49,7 @@ class LeftSystem {
   // The rule of the texts of a variable.
   using RuleOf = std::function<RuleId(std::uint32_t)>;
 
+  // `builder` must outlive this, and so must what `rule_of` uses.
   LeftSystem(std::vector<Equation> equations, IrBuilder* builder, RuleOf rule_of);
 
   // To be called once, first. Errors: those of the budget and the builder.

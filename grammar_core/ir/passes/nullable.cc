@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/passes/fixpoint.h"
 
 namespace maskd {
@@ -14,7 +15,7 @@ NodeNeeds NullableNeeds(const IrNode& node) {
     case IrKind::kAlt:
       return NodeNeeds::kAnyChild;
     case IrKind::kRepeat:
-      return node.a == 0 ? NodeNeeds::kAlways : NodeNeeds::kAllChildren;
+      return AsRepeat(node).min == 0 ? NodeNeeds::kAlways : NodeNeeds::kAllChildren;
     case IrKind::kConcat:
     case IrKind::kEncode:
     case IrKind::kCall:

@@ -8,6 +8,7 @@
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/ir/ir_builder.h"
+#include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/passes/fixpoint.h"
 #include "grammar_core/ir/passes/productive_nodes.h"
 
@@ -21,7 +22,7 @@ NodeNeeds ProductiveNeeds(const IrNode& node) {
     case IrKind::kAlt:
       return NodeNeeds::kAnyChild;
     case IrKind::kRepeat:
-      return node.a == 0 ? NodeNeeds::kAlways : NodeNeeds::kAllChildren;
+      return AsRepeat(node).min == 0 ? NodeNeeds::kAlways : NodeNeeds::kAllChildren;
     case IrKind::kConcat:
     case IrKind::kEncode:
     case IrKind::kCall:
@@ -49,7 +50,7 @@ absl::Status Unsatisfiable(const GrammarIr& ir, const std::vector<bool>& product
   std::vector<bool> seen(ir.nodes.size(), false);
   for (NodeId node = ir.rules[rule].body; !seen[node];) {
     seen[node] = true;
-    if (ir.nodes[node].kind == IrKind::kCall) rule = ir.nodes[node].a;
+    if (ir.nodes[node].kind == IrKind::kCall) rule = CalledRuleOf(ir.nodes[node]);
     node = UnproductiveChild(ir, productive, node);
   }
   const auto fault = faults.find(rule);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "grammar_core/ir/ir_builder.h"
+#include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/passes/compact.h"
 #include "grammar_core/ir/passes/ir_copier.h"
 
@@ -67,8 +68,8 @@ class Rebuilder {
       queue_.pop_back();
       if (absl::Status status = budget_.Spend(1 + n.child_count); !status.ok()) return status;
       for (std::uint32_t i = 0; i < n.child_count; ++i) Push(ir_.children[n.first_child + i]);
-      if (n.kind == IrKind::kCall) PushRule(n.a);
-      if (n.kind == IrKind::kObject) PushObject(ir_.objects[n.a]);
+      if (n.kind == IrKind::kCall) PushRule(CalledRuleOf(n));
+      if (n.kind == IrKind::kObject) PushObject(ObjectOf(ir_, n));
     }
     return absl::OkStatus();
   }

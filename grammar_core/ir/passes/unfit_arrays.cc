@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_set.h"
 
+#include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/number/number_zeros.h"
 #include "grammar_core/ir/passes/fixpoint.h"
 #include "grammar_core/ir/passes/least_values.h"
@@ -33,7 +34,7 @@ class UnfitArrays {
   // By what the array itself needs.
   [[nodiscard]] absl::string_view WhyNot(const IrNode& array) const {
     const auto first = ir_.children.begin() + array.first_child;
-    const std::int64_t needed = ir_.distinct[array.a].min_items;
+    const std::int64_t needed = DistinctOf(ir_, array).min_items;
     const bool few = std::any_of(first + 1, first + array.child_count,
                                  [&](NodeId item) { return values_.Of(item) < needed; });
     return few ? "of several items that must be there and may have few values" : "";
@@ -48,9 +49,9 @@ class UnfitArrays {
       open.pop_back();
       if (absl::Status status = budget_.Spend(); !status.ok()) return status;
       const IrNode& n = ir_.nodes[node];
-      if (n.kind == IrKind::kNumber && ZerosBetween(ir_.numbers[n.a]) > kMostZerosBetween)
+      if (n.kind == IrKind::kNumber && ZerosBetween(NumberOf(ir_, n)) > kMostZerosBetween)
         *why = "of numbers that only many digits tell apart";
-      if (n.kind == IrKind::kObject && HasFewNames(ir_.objects[n.a]))
+      if (n.kind == IrKind::kObject && HasFewNames(ObjectOf(ir_, n)))
         *why = "of objects that need several names and may have few";
       for (const NodeId part : DependedOn(ir_, node))
         if (seen.insert(part).second) open.push_back(part);
@@ -118,7 +119,7 @@ void ForgetDistinct(NodeId node, GrammarIr* ir) {
   IrNode& array = ir->nodes[node];
   assert(array.kind == IrKind::kDistinct && array.child_count > 0);
   array.kind = IrKind::kConcat;
-  array.a = 0;
+  IrPayload::SetFirst(&array, 0);
   array.child_count = 1;
 }
 

@@ -15,6 +15,7 @@
 
 namespace maskd {
 
+// `why` is a literal, in words for the author of the schema.
 struct UnfitArray {
   NodeId node;  // a Distinct node
   absl::string_view why;

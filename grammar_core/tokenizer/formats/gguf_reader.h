@@ -23,6 +23,7 @@
 
 namespace maskd {
 
+// Streams: it holds one value at a time, never the file.
 class GgufReader {
  public:
   static constexpr absl::string_view kMagic = "GGUF";
@@ -30,6 +31,7 @@ class GgufReader {
   // `file` must be seekable, and is read from its start.
   explicit GgufReader(std::istream& file);
 
+  // Magic, version and the number of pairs, which is not believed but counted down.
   absl::Status ReadHeader();
   [[nodiscard]] std::uint64_t pairs() const { return pairs_; }
 

@@ -31,6 +31,8 @@ class JsonTreeReader : public nlohmann::json_sax<nlohmann::json> {
   absl::Status Read(absl::string_view text);
   [[nodiscard]] Json& tree() { return tree_; }
 
+  // The parser's events, for values: each adds one to the tree and is false, which ends the parse,
+  // past a limit.
   bool null() override { return Add(nullptr) != nullptr; }
   bool boolean(bool value) override { return Add(value) != nullptr; }
   bool number_integer(number_integer_t value) override { return Add(value) != nullptr; }

@@ -21,17 +21,20 @@
 
 namespace maskd {
 
+// Made once for a file, used for each of its pieces.
 class PieceDecoder {
  public:
   // For the file whose tree this is.
   static absl::StatusOr<PieceDecoder> FromTree(const nlohmann::json& tree);
 
+  // The exact bytes, which need not be UTF-8.
   [[nodiscard]] std::string Decode(absl::string_view piece) const;
 
  private:
   friend class PieceDecoderBuilder;
 
   struct Step {
+    // One step of the file's decoder.
     enum class Kind { kReplace, kByteFallback, kByteLevel };
     Kind kind;
     std::string from;  // of kReplace; not empty

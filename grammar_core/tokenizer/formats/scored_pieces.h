@@ -17,6 +17,7 @@ namespace maskd {
 
 // What a piece is, as both kinds of files number it: SentencePiece.Type, tokenizer.ggml.token_type.
 struct PieceType {
+  // Only those that a reader has to tell apart.
   enum : std::uint8_t {
     kNormal = 1,
     kUnknown = 2,
@@ -27,6 +28,7 @@ struct PieceType {
   };
 };
 
+// What both readers fill in, so that one function decides how such a model cuts texts.
 struct ScoredPieces {
   // TrainerSpec.ModelType.
   enum class Model : std::uint64_t { kUnigram = 1, kMerges = 2, kWords = 3, kCharacters = 4 };
@@ -34,6 +36,7 @@ struct ScoredPieces {
   // Of a PieceType.
   static Kind KindOf(std::uint64_t type);
 
+  // One of them, by its id.
   struct Piece {
     float score = 0;
     Kind kind = Kind::kOther;

@@ -16,11 +16,13 @@
 
 namespace maskd {
 
+// An entry of the model's vocabulary, as the file spells it.
 struct ModelPiece {
   std::string text;
   std::int64_t id;
 };
 
+// Large lists apart, since a tree of 200,000 values takes ten times their memory.
 struct TokenizerDocument {
   // The whole file but for /model/vocab and /model/merges.
   nlohmann::json tree;
@@ -31,6 +33,7 @@ struct TokenizerDocument {
   bool has_merges = false;
 };
 
+// `content` is a whole file; what is kept is copied out of it.
 absl::StatusOr<TokenizerDocument> ReadTokenizerDocument(absl::string_view content);
 
 }  // namespace maskd

@@ -18,7 +18,9 @@
 
 namespace maskd {
 
+// A field of one message. What it views must outlive it.
 struct WireField {
+  // Wire types, with the numbers that the encoding gives them.
   enum class Type { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
   std::uint32_t number = 0;
@@ -28,12 +30,14 @@ struct WireField {
   std::size_t offset = 0;    // of the value, in the file
 };
 
+// Reads from front to back, each field once.
 class WireReader {
  public:
   // `message` begins at byte `offset` of the file.
   explicit WireReader(absl::string_view message, std::size_t offset = 0)
       : rest_(message), offset_(offset) {}
 
+  // Whether no field is left.
   [[nodiscard]] bool done() const { return rest_.empty(); }
 
   // The next field. Requires !done().

@@ -7,12 +7,14 @@
 
 namespace maskd::cli {
 
+// In ascending order: the exit status follows from the highest.
 enum class Severity : std::uint8_t {
   kNote,     // works, and may be meant so
   kWarning,  // works, and is probably not meant so
   kError,    // does not compile, or the provider that was asked for refuses it
 };
 
+// One line of the report, with where and what to do.
 struct Finding {
   Severity severity = Severity::kNote;
   std::string rule;  // stable, such as "open-string"

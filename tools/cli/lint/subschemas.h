@@ -17,12 +17,14 @@ namespace maskd::cli {
 
 inline constexpr std::size_t kMostSubschemas = 20'000;
 
+// One of them; the root has depth 0.
 struct Subschema {
   std::string place;  // JSON Pointer
   const nlohmann::ordered_json* json = nullptr;
   int depth = 0;  // objects that hold it by a member
 };
 
+// Parents stand before their children.
 struct Subschemas {
   std::vector<Subschema> all;
   bool is_complete = true;

@@ -8,6 +8,7 @@
 
 namespace maskd::cli {
 
+// What a text is changed to before it is judged: the verdict must stay.
 enum class Respelling {
   kGiven,    // as it is
   kSpaced,   // a space behind each comma and colon that has none

@@ -18,6 +18,7 @@
 
 namespace maskd::cli {
 
+// Texts are JSON, taken as they are.
 struct SchemaCase {
   std::string id;
   std::string schema;

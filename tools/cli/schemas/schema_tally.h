@@ -16,6 +16,7 @@
 
 namespace maskd::cli {
 
+// Of one group. Schemas are counted once, at the worst that befell one of their texts.
 struct SchemaTotals {
   int schemas = 0;
   int right = 0;             // compiled, every text right; or refused as wrong, and none is valid
@@ -28,6 +29,7 @@ struct SchemaTotals {
   int invalid_accepted = 0;  // texts
 };
 
+// All that a run counts; plain sums, so parts can be counted in any order.
 struct SchemaTally {
   // By the value of the field that is counted by; "" for schemas without it.
   std::map<std::string, SchemaTotals> groups;

@@ -8,11 +8,13 @@
 
 namespace maskd::cli {
 
+// Two flags, so that a context can be copied at each token.
 class JsonPlace {
  public:
   // Reads on. The text is taken to be JSON.
   void Take(absl::string_view bytes);
 
+  // Behind an opening quote and before the closing one.
   [[nodiscard]] bool in_string() const { return in_string_; }
 
  private:

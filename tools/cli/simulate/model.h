@@ -24,6 +24,7 @@
 
 namespace maskd::cli {
 
+// Scores are made once for a vocabulary; a forward pass adds noise and bonuses.
 class Model {
  public:
   // What a sequence's next logits depend on.
@@ -34,6 +35,7 @@ class Model {
     bool is_json = false;  // held to a schema
   };
 
+  // Both spans are read now alone. The same seed gives the same scores.
   Model(std::span<const v1::Token> tokens, std::span<const std::int32_t> stop_ids,
         std::uint64_t seed);
 

@@ -31,6 +31,7 @@ struct Sequence {
   // Absent: free text, never in a step.
   std::optional<v1::Grammar> grammar;
 
+  // In this order, each once.
   enum class Phase {
     kWaiting,   // to be opened, or its grammar compiles
     kDecoding,  // has logits in each step
@@ -59,12 +60,14 @@ struct StepTimes {
   double apply_us = 0;
 };
 
+// The same options and seed give the same texts from the same masks.
 struct SimulationOptions {
   std::int64_t token_budget = 120;
   std::int64_t max_tokens = 400;
   std::uint64_t seed = 1;
 };
 
+// Run() once; then what became of each sequence and step can be read.
 class Simulation {
  public:
   // `stream`, `applier` and `tokens` must outlive it.
@@ -76,6 +79,7 @@ class Simulation {
   // one sequence is in it.
   absl::Status Run();
 
+  // As they were given, in their order; and the times of each step.
   [[nodiscard]] const std::vector<Sequence>& sequences() const { return sequences_; }
   [[nodiscard]] const std::vector<StepTimes>& steps() const { return steps_; }
   // Bytes of all masks received, and the masks that were full.

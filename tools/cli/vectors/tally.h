@@ -15,6 +15,7 @@
 
 namespace maskd::cli {
 
+// Of one kind of grammar. A vector is counted once, a text once.
 struct KindTotals {
   int vectors = 0;
   int right = 0;             // as the vector states it, refusals where either is right included
@@ -33,6 +34,7 @@ struct VectorFailure {
   std::string what;
 };
 
+// All that a run counts; failures in the order of the file.
 struct VectorTally {
   std::map<std::string, KindTotals> kinds;
   // Vectors of each kind that the server has no front end for.

@@ -28,6 +28,7 @@ namespace maskd::cli {
 // How a text is cut into tokens.
 enum class Spelling { kLongest, kShortest, kRandom };
 
+// Of one text. Where `error` is not OK the other fields mean nothing.
 struct TextVerdict {
   // Every token was allowed, and the text may end after the last.
   bool accepted = false;
@@ -40,6 +41,7 @@ struct TextVerdict {
 // --spelling and --seed, then `more`.
 std::vector<Flag> WithTextRunnerFlags(std::vector<Flag> more);
 
+// One stream; its grammars' rows are closed before Run() returns.
 class TextRunner {
  public:
   // As the flags of WithTextRunnerFlags() say. Errors: usage errors, and those below.
@@ -53,6 +55,7 @@ class TextRunner {
   absl::StatusOr<std::vector<TextVerdict>> Run(absl::string_view grammar_id,
                                                std::span<const std::string> texts);
 
+  // That of the stream, as the server's welcome says.
   [[nodiscard]] const v1::Tokenizer& tokenizer() const { return stream_->welcome().tokenizer(); }
 
  private:

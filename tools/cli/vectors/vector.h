@@ -15,6 +15,7 @@
 
 namespace maskd::cli {
 
+// What is right for the grammar.
 enum class Expect {
   kOk,            // compiles, and the texts hold
   kError,         // is refused
@@ -22,6 +23,7 @@ enum class Expect {
   kEither,        // the same; here the world does not agree whether it should compile
 };
 
+// One line of the file.
 struct Vector {
   std::string id;
   std::string kind;

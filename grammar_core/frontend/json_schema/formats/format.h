@@ -26,6 +26,7 @@ class FormatMaker {
   FormatMaker(const Limits& limits, Budget& budget, IrBuilder& builder)
       : limits_(limits), budget_(budget), builder_(builder) {}
 
+  // That of the grammar; nodes that a format makes are its own.
   [[nodiscard]] IrBuilder& builder() const { return builder_; }
 
   // The strings that match `pattern` as a whole (docs/regex.md); Nothing after an error.
@@ -41,6 +42,7 @@ class FormatMaker {
   absl::Status status_;
 };
 
+// A row of the table. `make` and `make_most` are called once a grammar at most.
 struct Format {
   absl::string_view name;
   NodeId (*make)(FormatMaker& maker);

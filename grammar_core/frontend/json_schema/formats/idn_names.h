@@ -11,6 +11,7 @@
 
 namespace maskd {
 
+// Which spellings of one name are in the set.
 enum class Composition : std::uint8_t {
   kNfc,  // as U-labels are
   kAny,  // composites may be written as their parts

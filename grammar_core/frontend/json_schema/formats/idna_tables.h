@@ -18,6 +18,7 @@
 
 namespace maskd {
 
+// The sets that the rules of labels are made of; see Terms.
 enum class IdnaSet : std::uint8_t {
   kStarters,
   kComposingStarters,
@@ -42,6 +43,7 @@ inline constexpr int kMarkGroups = 4;
 // The group of class 9 alone.
 inline constexpr int kViramas = 1;
 
+// Ascending and apart; constant, so it lives as long as the process.
 absl::Span<const CharRange> IdnaRanges(IdnaSet set);
 
 }  // namespace maskd

@@ -19,6 +19,8 @@
 
 namespace maskd {
 
+// What one choice costs is paid by ClaimLogic::Take(), as each alternative is held against the
+// rest.
 class ChoiceReducer {
  public:
   // All must outlive this.

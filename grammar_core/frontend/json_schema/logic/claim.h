@@ -20,7 +20,9 @@
 
 namespace maskd {
 
+// A literal of the logic: small, copied freely, compared field by field.
 struct Claim {
+  // What is claimed to hold. Expand() takes all kinds apart but kOwn, atoms and choices.
   enum class Kind : std::uint8_t {
     kSchema,   // the schema `at` holds
     kOwn,      // the assertions of the schema `at` hold, what it says by other schemas apart
@@ -42,11 +44,13 @@ struct Claim {
   JsonId at = 0;
 
   auto operator<=>(const Claim&) const = default;
+  // For sets of claims: a rule of the grammar is found by its set.
   template <typename H>
   friend H AbslHashValue(H h, const Claim& c) {
     return H::combine(std::move(h), c.kind, c.negated, c.keyword, c.watchers, c.scope, c.at);
   }
 
+  // The contrary, which no schema sees evaluate anything.
   [[nodiscard]] Claim Negated() const {
     Claim claim = *this;
     claim.negated = !negated;
@@ -55,6 +59,7 @@ struct Claim {
   }
 };
 
+// That the value satisfies the schema, and that it does not.
 inline Claim SchemaHolds(JsonId schema) { return {.at = schema}; }
 inline Claim SchemaFails(JsonId schema) { return {.negated = true, .at = schema}; }
 

@@ -22,6 +22,7 @@
 
 namespace maskd {
 
+// One for each grammar; what it has taken apart it remembers.
 class ClaimLogic {
  public:
   // Lists of claims, one list of which is true as a whole.
@@ -46,6 +47,7 @@ class ClaimLogic {
   // Appends what is not among them, and takes what the search costs.
   void AddOnce(const Claim& claim, std::vector<Claim>* claims);
 
+  // The schemas that claims name by their numbers.
   [[nodiscard]] const SchemaSet& schemas() const { return schemas_; }
   [[nodiscard]] const SchemaView& view(const Claim& own) const { return schemas_.view(own.at); }
   [[nodiscard]] JsonValue at(const Claim& claim) const { return schemas_.root().at(claim.at); }

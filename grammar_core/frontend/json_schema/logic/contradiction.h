@@ -21,6 +21,7 @@
 
 namespace maskd {
 
+// Asked before branches are multiplied out; each proof is bounded by depth and budget.
 class Contradiction {
  public:
   // All must outlive this.

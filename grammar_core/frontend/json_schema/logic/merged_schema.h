@@ -11,6 +11,8 @@
 
 namespace maskd {
 
+// What rules of one type (numbers, strings, arrays, objects) read; made by Merge() for one
+// conjunction.
 struct MergedSchema {
   // The conjunction's own assertions, and their schemas in the same order.
   std::vector<Claim> own;
@@ -29,6 +31,7 @@ struct MergedSchema {
   // Whose budget the claims of items and members are taken from: each is a look at all of `own`.
   ClaimLogic* logic;
 
+  // Of nothing: every value. Merge() fills it in.
   explicit MergedSchema(ClaimLogic& payer) : at(payer.schemas().root()), logic(&payer) {}
 
   // What is claimed of the item at `index`, whatever else the array holds. An unevaluatedItems that

@@ -25,6 +25,7 @@ inline constexpr std::size_t kMaxClauses = 64;
 // Clauses of two literals and more in one object: each may take a pass over all of them to settle.
 inline constexpr std::size_t kMaxConditions = 256;
 
+// From claims to clauses: conjunctive normal form, given up past kMaxClauses.
 class ObjectFormula {
  public:
   // `logic` must outlive this.

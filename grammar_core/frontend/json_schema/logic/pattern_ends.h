@@ -11,6 +11,7 @@
 
 namespace maskd {
 
+// Found by a look at the first and last characters of the pattern's text, which is not parsed.
 struct PatternEnds {
   std::string prefix;  // of "^abc...": abc
   std::string suffix;  // of "...abc$": abc

@@ -26,6 +26,7 @@ namespace maskd {
 // Takes an error of the keyword at `at`: it ends the compilation, or the keyword is dropped.
 using Refuse = std::function<void(const JsonValue& at, const absl::Status& error)>;
 
+// One for each grammar. It remembers the node of each keyword that it has read.
 class StringFacets {
  public:
   // All of them must outlive this. `builder` is the grammar's.

@@ -24,6 +24,8 @@
 
 namespace maskd {
 
+// A second way to decide what the rules decide, for one value: tests hold both to the same
+// verdicts.
 class ValueChecker {
  public:
   // All of them must outlive this.

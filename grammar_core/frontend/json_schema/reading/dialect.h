@@ -14,6 +14,7 @@
 
 namespace maskd {
 
+// In the order of their publication, so that they can be compared.
 enum class SchemaDraft : std::uint8_t { k4, k6, k7, k2019, k2020 };
 
 // The parts that 2019-09 and 2020-12 have their keywords in.
@@ -25,6 +26,7 @@ enum class SchemaVocabulary : std::uint8_t {
   kFormat
 };
 
+// What a schema's text says of how its keywords are read. A plain value.
 struct Dialect {
   SchemaDraft draft = SchemaDraft::k2020;
   // False where the schema names none: then the older forms of `items` are read too.
@@ -35,6 +37,7 @@ struct Dialect {
   // A meta-schema of its own says that formats are asserted.
   bool format_assertion = false;
 
+  // Whether its keywords are read; core and those not left out.
   [[nodiscard]] bool has(SchemaVocabulary vocabulary) const {
     return (left_out >> static_cast<int>(vocabulary) & 1) == 0;
   }

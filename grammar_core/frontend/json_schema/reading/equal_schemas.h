@@ -17,6 +17,7 @@
 
 namespace maskd {
 
+// Found once for all, bottom up: equal schemas are those whose parts are equal.
 class EqualSchemas {
  public:
   // Each schema stands for itself.

@@ -14,6 +14,7 @@
 
 namespace maskd {
 
+// Those that the front end knows. What only describes is kAnnotation.
 enum class Keyword : std::uint8_t {
   kAdditionalItems,
   kAdditionalProperties,
@@ -61,6 +62,7 @@ enum class Keyword : std::uint8_t {
   kAnnotation,
 };
 
+// What a keyword's value must look like; CheckShape() says where it does not.
 enum class Shape : std::uint8_t {
   kAnything,
   kSchema,
@@ -80,6 +82,7 @@ enum class Shape : std::uint8_t {
   kType,   // a type's name or a list of them
 };
 
+// A keyword in the drafts from `first` to `last`; one whose shape changed has several rows.
 struct KeywordRow {
   absl::string_view name;
   Keyword keyword;

@@ -27,6 +27,7 @@
 
 namespace maskd {
 
+// Owns the documents. Values that it gives are views of them.
 class SchemaResources {
  public:
   using ResourceId = std::uint32_t;
@@ -35,6 +36,7 @@ class SchemaResources {
   SchemaResources(JsonDocument document, const std::vector<GrammarSource::Document>& given,
                   const Dialect& dialect, const Limits& limits, Budget& budget);
 
+  // The root of the schema's own text.
   [[nodiscard]] JsonValue root() const { return document_.root(); }
   // The dialect that a schema is written in.
   [[nodiscard]] Dialect DialectOf(const JsonValue& schema) const;

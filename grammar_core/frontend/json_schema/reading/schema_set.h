@@ -25,8 +25,10 @@
 
 namespace maskd {
 
+// Constant once loaded; the number of a schema is that of its JSON node.
 class SchemaSet {
  public:
+  // Reads from the root along references, each schema once.
   static absl::StatusOr<SchemaSet> Load(SchemaResources resources, const Dialect& dialect,
                                         Formats formats, Budget& budget);
 

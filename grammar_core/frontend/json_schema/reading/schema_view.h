@@ -26,6 +26,7 @@ struct CountRange {
   std::optional<JsonValue> min_at;
   std::optional<JsonValue> max_at;
 
+  // No count is within the bounds: the keywords contradict one another.
   [[nodiscard]] bool empty() const { return min > max; }
 };
 
@@ -34,6 +35,7 @@ std::uint32_t CountOf(const JsonValue& keyword);
 
 // What a schema consists of, in the order of its keywords.
 struct SchemaPart {
+  // How the part bears on the value.
   enum class Kind : std::uint8_t {
     kLocal,    // its own assertions (once)
     kSchema,   // a schema that must hold as well: allOf, $ref
@@ -62,7 +64,9 @@ struct Facet {
   bool negated = false;
 };
 
+// Made by ReadSchemaView(); later rooms read this and never the JSON of keywords they know.
 struct SchemaView {
+  // The schema `true`: nothing is asserted.
   explicit SchemaView(const JsonValue& schema) : at(schema) {}
 
   // A keyword of which the schema's own assertions consist; facets are apart. `dependencies` is
@@ -115,6 +119,7 @@ struct SchemaView {
   std::vector<JsonValue> subschemas;
   std::vector<Note> notes;
 
+  // Whether it speaks of members and says nothing of others, so that options may close it.
   [[nodiscard]] bool closes_by_default() const {
     return !additional_properties.has_value() && (properties.has_value() || required.has_value() ||
                                                   (type.has_value() && (types & kObjectType) != 0));

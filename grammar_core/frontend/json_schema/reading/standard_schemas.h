@@ -13,10 +13,12 @@
 
 namespace maskd {
 
+// Both views are of the program's own constants.
 struct EmbeddedJson {
   absl::string_view uri;  // as the text itself gives it
   absl::string_view text;
 };
+// In the order of the build's list.
 std::span<const EmbeddedJson> StandardSchemas();
 
 // The text of the one that `uri`, which has no fragment, names by http or https.

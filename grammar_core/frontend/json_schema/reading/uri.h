@@ -9,10 +9,12 @@
 
 namespace maskd {
 
+// A reference cut at its first '#'.
 struct UriReference {
   std::string document;  // without '#'
   std::string fragment;  // what follows it, as it stands
 };
+// Without '#' the fragment is empty. Nothing is decoded.
 UriReference SplitFragment(absl::string_view uri);
 
 // `reference`, which has no fragment, as seen from `base` (section 5.2). A base that is empty or no

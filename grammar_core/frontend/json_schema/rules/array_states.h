@@ -17,6 +17,7 @@
 
 namespace maskd {
 
+// For one array: Make() once. Asked for only where are_needed() says so, as it multiplies rules.
 class ArrayStates {
  public:
   static constexpr std::int64_t kMaxStates = 5'000;
@@ -31,6 +32,7 @@ class ArrayStates {
   // is never one of those before it.
   [[nodiscard]] bool needs_one_at_most() const;
 
+  // The array as a node: a rule for each state that can be reached, the empty array's among them.
   absl::StatusOr<NodeId> Make();
 
  private:
@@ -42,6 +44,8 @@ class ArrayStates {
     // The count must be outside of the range.
     bool negated;
 
+    // Counts from here on need not be told apart; and whether so many, told apart so far, are
+    // allowed.
     [[nodiscard]] std::uint32_t clamp() const;
     [[nodiscard]] bool Accepts(std::uint32_t count) const;
   };

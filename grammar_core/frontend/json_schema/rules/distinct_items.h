@@ -17,6 +17,7 @@
 
 namespace maskd {
 
+// For one array: Make() once.
 class DistinctItems {
  public:
   // `at` is the uniqueItems that holds. All must outlive this.
@@ -27,6 +28,7 @@ class DistinctItems {
     items_.is_array = true;
   }
 
+  // The array, laid out, as an object of IR whose members are the items; see ObjectSpec.
   absl::StatusOr<NodeId> Make();
 
  private:

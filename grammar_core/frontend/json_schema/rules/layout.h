@@ -18,6 +18,7 @@
 
 namespace maskd {
 
+// One for each grammar; all rules ask it, so that none spells white space itself.
 class Layout {
  public:
   // `builder` must outlive this.

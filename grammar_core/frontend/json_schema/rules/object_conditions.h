@@ -15,8 +15,10 @@
 
 namespace maskd {
 
+// Of one object, after ObjectFormula has said its choices in clauses.
 class ObjectConditions {
  public:
+  // Settles what facts settle, by unit propagation, until nothing changes.
   explicit ObjectConditions(Clauses clauses);
 
   // The clauses exclude one another.

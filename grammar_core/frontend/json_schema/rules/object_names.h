@@ -21,6 +21,7 @@
 
 namespace maskd {
 
+// A name that some keyword spells; `at` is where, for errors.
 struct DeclaredName {
   JsonValue at;
   absl::string_view text;
@@ -28,6 +29,7 @@ struct DeclaredName {
   bool required = false;
 };
 
+// Of one object: Read() once, then the questions below.
 class ObjectNames {
  public:
   // All must outlive this.

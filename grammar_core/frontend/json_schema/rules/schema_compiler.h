@@ -31,8 +31,10 @@
 
 namespace maskd {
 
+// For one document: Compile() once.
 class SchemaCompiler {
  public:
+  // All but the options must outlive this.
   SchemaCompiler(const SchemaSet& schemas, const GrammarOptions& options, SchemaValues values,
                  const Limits& limits, Budget& budget);
 
