@@ -9,17 +9,15 @@
 
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json/json_document.h"
+#include "grammar_core/frontend/read_context.h"
 
 namespace maskd {
-
-class MarkerTable;
 
 struct ParsedSource {
   GrammarSource source;
   // Present for the kinds whose text is JSON.
   std::optional<JsonDocument> json;
-  // Those of the vocabulary that the grammar is for; null: none is known. Must outlive this.
-  const MarkerTable* markers = nullptr;
+  ReadContext context = {};
 };
 
 }  // namespace maskd
