@@ -13,6 +13,7 @@ enum class Part : std::uint8_t {
   kGrammars,      // compiled, whether the cache still has them or only their users
   kMasks,         // in stores and held by grammars
   kVocabularies,  // with their indexes
+  kSchemas,       // of tools, kept read
   kRows,          // and their histories
   kRequests,      // being received or read
   kReplies,       // not yet sent
@@ -20,10 +21,10 @@ enum class Part : std::uint8_t {
   kWarmUp,        // queues of masks to be made ahead
   kSharedMemory,  // segments lent to clients
 };
-inline constexpr std::size_t kPartCount = 9;
+inline constexpr std::size_t kPartCount = 10;
 inline constexpr std::array<const char*, kPartCount> kPartNames = {
-    "grammars", "masks",     "vocabularies", "rows",         "requests",
-    "replies",  "snapshots", "warm_up",      "shared_memory"};
+    "grammars", "masks",   "vocabularies", "schemas", "rows",
+    "requests", "replies", "snapshots",    "warm_up", "shared_memory"};
 
 // The label's value in the metrics, and the word in the log.
 constexpr const char* NameOf(Part part) { return kPartNames[static_cast<std::size_t>(part)]; }

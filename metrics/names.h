@@ -114,6 +114,14 @@ inline constexpr MetricName kMaskStoreHitsTotal = {
     "maskd_mask_store_hits_total", "Masks of new states that a tokenizer's store had."};
 inline constexpr MetricName kMaskStoreMissesTotal = {
     "maskd_mask_store_misses_total", "Masks of new states that a tokenizer's store had not."};
+inline constexpr MetricName kSchemaStoreBytes = {
+    "maskd_schema_store_bytes", "Bytes of the schemas of tools that a tokenizer's store keeps."};
+inline constexpr MetricName kSchemaStoreSchemas = {
+    "maskd_schema_store_schemas", "Schemas of tools that a tokenizer's store keeps."};
+inline constexpr MetricName kSchemaStoreHitsTotal = {
+    "maskd_schema_store_hits_total", "Schemas of tools that a tokenizer's store had."};
+inline constexpr MetricName kSchemaStoreMissesTotal = {
+    "maskd_schema_store_misses_total", "Schemas of tools that were looked up, and read."};
 
 // Of every process, as Prometheus' conventions name them.
 inline constexpr MetricName kProcessResidentBytes = {"process_resident_memory_bytes",

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "grammar_core/compile/compiled_grammar.h"
+#include "grammar_core/frontend/json_schema/schema_store.h"
 #include "grammar_core/mask/mask_store.h"
 
 namespace maskd::service {
@@ -76,17 +77,23 @@ std::vector<Figure> TokenizerFigures(const TokenizerStore& tokenizers) {
     std::string name;
     std::int64_t vocabulary = 0;
     MaskStore::Stats store;
+    SchemaStore::Stats schemas;
   };
   std::vector<Row> rows;
   for (const LoadedTokenizer& tokenizer : tokenizers.all()) {
     if (rows.size() <= kMaxTokenizerLabels)
-      rows.push_back({rows.size() < kMaxTokenizerLabels ? tokenizer.name() : "other", 0, {}});
+      rows.push_back({rows.size() < kMaxTokenizerLabels ? tokenizer.name() : "other", 0, {}, {}});
     Row& row = rows.back();
     const MaskStore::Stats store = tokenizer.space()->masks().stats();
     row.vocabulary += tokenizer.space()->held_bytes();
     row.store.held_bytes += store.held_bytes;
     row.store.hits += store.hits;
     row.store.misses += store.misses;
+    const SchemaStore::Stats schemas = tokenizer.space()->schemas().stats();
+    row.schemas.held_bytes += schemas.held_bytes;
+    row.schemas.schemas += schemas.schemas;
+    row.schemas.hits += schemas.hits;
+    row.schemas.misses += schemas.misses;
   }
   std::vector<Figure> all;
   const auto add = [&](const metrics::MetricName& name, Figure::Type type, const auto& value_of) {
@@ -102,6 +109,11 @@ std::vector<Figure> TokenizerFigures(const TokenizerStore& tokenizers) {
   add(metrics::kMaskStoreBytes, kGauge, [](const Row& row) { return row.store.held_bytes; });
   add(metrics::kMaskStoreHitsTotal, kCounter, [](const Row& row) { return row.store.hits; });
   add(metrics::kMaskStoreMissesTotal, kCounter, [](const Row& row) { return row.store.misses; });
+  add(metrics::kSchemaStoreBytes, kGauge, [](const Row& row) { return row.schemas.held_bytes; });
+  add(metrics::kSchemaStoreSchemas, kGauge, [](const Row& row) { return row.schemas.schemas; });
+  add(metrics::kSchemaStoreHitsTotal, kCounter, [](const Row& row) { return row.schemas.hits; });
+  add(metrics::kSchemaStoreMissesTotal, kCounter,
+      [](const Row& row) { return row.schemas.misses; });
   return all;
 }
 

@@ -24,6 +24,7 @@
 #include <grpcpp/server_builder.h>
 
 #include "grammar_core/frontend/front_end.h"
+#include "grammar_core/frontend/json_schema/schema_store.h"
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/mask/token_mask.h"
 #include "service/config_reader.h"
@@ -156,6 +157,9 @@ void Server::KeepAccount() {
   keep({.part = Part::kMasks,
         .held_bytes = [this] { return MaskBytes(); },
         .shrink = [this](std::int64_t bytes) { ShrinkMasks(bytes); }});
+  keep({.part = Part::kSchemas,
+        .held_bytes = [this] { return SchemaBytes(); },
+        .shrink = [this](std::int64_t bytes) { ShrinkSchemas(bytes); }});
   keep({.part = Part::kGrammars,
         .held_bytes = [this] { return grammars_.live().held_bytes(); },
         .shrink = [this](std::int64_t bytes) { grammars_.Shrink(bytes); }});
@@ -193,6 +197,25 @@ void Server::ShrinkMasks(std::int64_t bytes) {
   for (const LoadedTokenizer& tokenizer : tokenizers->all()) {
     if (bytes <= 0) return;
     MaskStore& store = tokenizer.space()->masks();
+    const std::int64_t held = store.stats().held_bytes;
+    store.Shrink(std::max<std::int64_t>(0, held - bytes));
+    bytes -= held - store.stats().held_bytes;
+  }
+}
+
+std::int64_t Server::SchemaBytes() const {
+  const TokenizerStorePtr tokenizers = tokenizers_.now();
+  std::int64_t bytes = 0;
+  for (const LoadedTokenizer& tokenizer : tokenizers->all())
+    bytes += tokenizer.space()->schemas().stats().held_bytes;
+  return bytes;
+}
+
+void Server::ShrinkSchemas(std::int64_t bytes) {
+  const TokenizerStorePtr tokenizers = tokenizers_.now();
+  for (const LoadedTokenizer& tokenizer : tokenizers->all()) {
+    if (bytes <= 0) return;
+    SchemaStore& store = tokenizer.space()->schemas();
     const std::int64_t held = store.stats().held_bytes;
     store.Shrink(std::max<std::int64_t>(0, held - bytes));
     bytes -= held - store.stats().held_bytes;

@@ -88,6 +88,8 @@ class Server {
   // Of all tokenizers: masks, whoever keeps them, and what else their stores hold.
   [[nodiscard]] std::int64_t MaskBytes() const;
   void ShrinkMasks(std::int64_t bytes);
+  [[nodiscard]] std::int64_t SchemaBytes() const;
+  void ShrinkSchemas(std::int64_t bytes);
   // For each scrape.
   std::vector<metrics::Figure> ReadFigures();
   [[nodiscard]] std::vector<Pool> Pools();

@@ -68,7 +68,7 @@ class Compiler {
   absl::Status Read(ParsedSource parsed) {
     CompiledGrammar& g = *grammar_;
     g.source_ = parsed.source;
-    parsed.markers = &g.tokenizer_->markers();
+    parsed.context = {&g.tokenizer_->markers(), &g.tokenizer_->schemas()};
     absl::StatusOr<ReducedGrammar> read = ReduceParsed(std::move(parsed), g.limits_, budget_);
     if (!read.ok()) return read.status();
     g.ir_ = std::move(read->ir);

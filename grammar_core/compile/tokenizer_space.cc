@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "grammar_core/compile/punctuation.h"
+#include "grammar_core/frontend/json_schema/schema_store.h"
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/mask/token_index.h"
 #include "grammar_core/tokenizer/canonical_encoder.h"
@@ -36,6 +37,7 @@ std::shared_ptr<TokenizerSpace> TokenizerSpace::Create(std::shared_ptr<const Voc
   space->index_ = std::make_unique<const TokenIndex>(space->vocabulary_);
   space->markers_ = std::make_unique<const MarkerTable>(space->vocabulary_);
   space->masks_ = std::make_unique<MaskStore>(space->index_.get(), options.mask_store_bytes);
+  space->schemas_ = std::make_unique<SchemaStore>(options.schema_store_bytes);
   space->punctuation_ = FindPunctuation(*space->index_);
   space->held_bytes_ =
       BytesOf(*space->vocabulary_) + space->index_->held_bytes() +

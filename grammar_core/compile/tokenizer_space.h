@@ -18,6 +18,7 @@ namespace maskd {
 class CanonicalEncoder;
 class MarkerTable;
 class MaskStore;
+class SchemaStore;
 class TokenIndex;
 struct PunctuationToken;
 
@@ -28,6 +29,8 @@ class TokenizerSpace {
   struct Options {
     // Bytes of stored masks kept beyond those that open grammars hold.
     std::int64_t mask_store_bytes = 256 << 20;
+    // Bytes of the schemas of tools that are kept read.
+    std::int64_t schema_store_bytes = 32 << 20;
   };
 
   // Builds the index of `vocabulary`, once for all grammars over it.
@@ -38,14 +41,14 @@ class TokenizerSpace {
   }
   ~TokenizerSpace();
 
-  // Its parts, which live as long as it does. The store of masks alone changes, and has its own
-  // lock.
+  // Its parts, which live as long as it does. The stores alone change, and have their own locks.
   [[nodiscard]] const Vocabulary& vocabulary() const { return *vocabulary_; }
   [[nodiscard]] const TokenIndex& index() const { return *index_; }
   [[nodiscard]] const MarkerTable& markers() const { return *markers_; }
   [[nodiscard]] MaskStore& masks() const { return *masks_; }
+  [[nodiscard]] SchemaStore& schemas() const { return *schemas_; }
   [[nodiscard]] const std::vector<PunctuationToken>& punctuation() const { return punctuation_; }
-  // Of vocabulary, index and punctuation, roughly; MaskStore::stats() has the store's.
+  // Of vocabulary, index and punctuation, roughly; stats() of the stores has theirs.
   [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
   // Made when first asked for; null where the vocabulary's file does not say how texts are cut.
   [[nodiscard]] const CanonicalEncoder* canonical_encoder() const;
@@ -56,6 +59,7 @@ class TokenizerSpace {
   std::unique_ptr<const TokenIndex> index_;
   std::unique_ptr<const MarkerTable> markers_;
   std::unique_ptr<MaskStore> masks_;
+  std::unique_ptr<SchemaStore> schemas_;
   std::vector<PunctuationToken> punctuation_;
   std::int64_t held_bytes_ = 0;
   mutable std::once_flag encoder_once_;

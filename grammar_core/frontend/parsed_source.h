@@ -9,18 +9,16 @@
 
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json/json_document.h"
+#include "grammar_core/frontend/read_context.h"
 
 namespace maskd {
-
-class MarkerTable;
 
 // A source after its syntax was read: its id can be told, and a compile goes on from here.
 struct ParsedSource {
   GrammarSource source;
   // Present for the kinds whose text is JSON.
   std::optional<JsonDocument> json;
-  // Those of the vocabulary that the grammar is for; null: none is known. Must outlive this.
-  const MarkerTable* markers = nullptr;
+  ReadContext context = {};
 };
 
 }  // namespace maskd

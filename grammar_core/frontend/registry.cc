@@ -44,10 +44,10 @@ absl::StatusOr<ReadResult> FromJson(ParsedSource parsed, const Limits& limits, B
 }
 
 template <absl::StatusOr<ReadResult> (*kRead)(JsonDocument, const GrammarSource&,
-                                              const MarkerTable*, const Limits&, Budget&)>
-absl::StatusOr<ReadResult> FromJsonWithMarkers(ParsedSource parsed, const Limits& limits,
-                                               Budget& budget) {
-  return kRead(*std::move(parsed.json), parsed.source, parsed.markers, limits, budget);
+                                              const ReadContext&, const Limits&, Budget&)>
+absl::StatusOr<ReadResult> FromJsonInContext(ParsedSource parsed, const Limits& limits,
+                                             Budget& budget) {
+  return kRead(*std::move(parsed.json), parsed.source, parsed.context, limits, budget);
 }
 
 constexpr std::array kFrontEnds = {
@@ -59,9 +59,9 @@ constexpr std::array kFrontEnds = {
     FrontEnd{"gbnf", TextForm::kPlain, &FromText<&ReadGbnf>},
     FrontEnd{"ebnf", TextForm::kPlain, &FromText<&ReadEbnf>},
     FrontEnd{"lark", TextForm::kPlain, &FromText<&ReadLark>},
-    FrontEnd{"response_format", TextForm::kJson, &FromJsonWithMarkers<&ReadResponseFormat>},
-    FrontEnd{"structural_tag", TextForm::kJson, &FromJsonWithMarkers<&ReadStructuralTag>},
-    FrontEnd{"chat", TextForm::kJson, &FromJsonWithMarkers<&ReadChat>},
+    FrontEnd{"response_format", TextForm::kJson, &FromJsonInContext<&ReadResponseFormat>},
+    FrontEnd{"structural_tag", TextForm::kJson, &FromJsonInContext<&ReadStructuralTag>},
+    FrontEnd{"chat", TextForm::kJson, &FromJsonInContext<&ReadChat>},
 };
 
 absl::StatusOr<FrontEnd> FindFrontEnd(absl::string_view kind) {
@@ -122,7 +122,7 @@ absl::StatusOr<ParsedSource> ParseSource(GrammarSource source, const Limits& lim
   const absl::StatusOr<FrontEnd> front_end = FindFrontEnd(source.kind);
   if (!front_end.ok()) return front_end.status();
   if (absl::Status status = CheckSource(source, limits); !status.ok()) return status;
-  ParsedSource parsed{std::move(source), std::nullopt, nullptr};
+  ParsedSource parsed{std::move(source), std::nullopt};
   if (front_end->form != TextForm::kJson) return parsed;
   absl::StatusOr<JsonDocument> json = JsonDocument::Parse(parsed.source.text, limits);
   if (!json.ok()) return json.status();

@@ -53,7 +53,8 @@ class AccountantTest : public testing::Test {
     Accountant::Options options;
     options.limit_bytes = kLimit;
     options.read_process = [this] {
-      const std::int64_t anonymous = others_ + masks_.bytes + grammars_.bytes + free_pages_;
+      const std::int64_t anonymous =
+          others_ + masks_.bytes + schemas_.bytes + grammars_.bytes + free_pages_;
       return ProcessMemory{.resident = anonymous, .anonymous = anonymous};
     };
     options.heap.trim = [this](std::int64_t keep) { free_pages_ = std::min(free_pages_, keep); };
@@ -72,6 +73,7 @@ class AccountantTest : public testing::Test {
   TestClock clock_;
   std::int64_t others_ = 0;
   Store masks_;
+  Store schemas_;
   Store grammars_;
   std::int64_t free_pages_ = 0;
   bool heap_is_full_ = false;
@@ -81,6 +83,7 @@ class AccountantTest : public testing::Test {
   Accountant::Registration grammars_held_ =
       accountant_.Register(grammars_.HolderOf(Part::kGrammars));
   Accountant::Registration masks_held_ = accountant_.Register(masks_.HolderOf(Part::kMasks));
+  Accountant::Registration schemas_held_ = accountant_.Register(schemas_.HolderOf(Part::kSchemas));
 };
 
 TEST_F(AccountantTest, BelowTheLowMarkNothingIsTouched) {
@@ -129,12 +132,14 @@ TEST_F(AccountantTest, BelowItRoomBetweenWhatLivesIsOfTheFloor) {
   EXPECT_THAT(kept, ElementsAre(56 * kMib, 0)) << "more than the floor does";
 }
 
-TEST_F(AccountantTest, ThenMasksAndThenGrammars) {
+TEST_F(AccountantTest, ThenMasksThenSchemasAndThenGrammars) {
   masks_.bytes = 50;
-  grammars_.bytes = 800;
+  schemas_.bytes = 40;
+  grammars_.bytes = 760;
   accountant_.Tick();
   EXPECT_THAT(masks_.asked, ElementsAre(150)) << "to 700, a little below the mark";
-  EXPECT_THAT(grammars_.asked, ElementsAre(100));
+  EXPECT_THAT(schemas_.asked, ElementsAre(100));
+  EXPECT_THAT(grammars_.asked, ElementsAre(60));
   EXPECT_EQ(accountant_.resident_bytes(), 700);
   EXPECT_THAT(Passed(), ElementsAre("above low"));
   const Accountant::Figures figures = accountant_.Read();

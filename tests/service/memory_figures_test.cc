@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "grammar_core/compile/compiled_grammar.h"
+#include "grammar_core/frontend/json_schema/schema_store.h"
 #include "grammar_core/mask/mask_store.h"
 #include "service/config.h"
 #include "service/grammar_store.h"
@@ -82,11 +83,32 @@ TEST(TokenizerFiguresTest, HaveABoundedLabel) {
   std::map<std::string, double> bytes;
   std::map<std::string, double> hits;
   std::map<std::string, double> misses;
+  std::map<std::string, double> schemas;
+  std::map<std::string, double> schema_bytes;
+  std::map<std::string, double> schema_hits;
+  std::map<std::string, double> schema_misses;
+  for (const std::size_t at : {std::size_t{1}, kMaxTokenizerLabels, kMaxTokenizerLabels + 1}) {
+    Budget budget = Budget::Unlimited();
+    for (int times = 0; times < 2; ++times) {
+      const auto read =
+          (*tokenizers)
+              ->all()[at]
+              .space()
+              ->schemas()
+              .Read({"json_schema", "true", {}}, SchemaValues::kInline, Limits(), budget);
+      ASSERT_TRUE(read.ok()) << read.status();
+    }
+  }
   for (const metrics::Figure& figure : TokenizerFigures(**tokenizers)) {
     const std::string name = figure.name.name;
     if (name == metrics::kTokenizerBytes.name) bytes[figure.label_value] = figure.value;
     if (name == metrics::kMaskStoreHitsTotal.name) hits[figure.label_value] = figure.value;
     if (name == metrics::kMaskStoreMissesTotal.name) misses[figure.label_value] = figure.value;
+    if (name == metrics::kSchemaStoreBytes.name) schema_bytes[figure.label_value] = figure.value;
+    if (name == metrics::kSchemaStoreSchemas.name) schemas[figure.label_value] = figure.value;
+    if (name == metrics::kSchemaStoreHitsTotal.name) schema_hits[figure.label_value] = figure.value;
+    if (name == metrics::kSchemaStoreMissesTotal.name)
+      schema_misses[figure.label_value] = figure.value;
   }
   EXPECT_EQ(bytes.size(), kMaxTokenizerLabels + 1);
   EXPECT_GT(bytes.at("t0"), 0);
@@ -95,6 +117,12 @@ TEST(TokenizerFiguresTest, HaveABoundedLabel) {
   EXPECT_EQ(hits.at("t1"), hits.at("t0") + 1);
   EXPECT_EQ(hits.at("other"), 2 * hits.at("t0"));
   EXPECT_EQ(misses.at("other"), 2 * misses.at("t0") + 2);
+  EXPECT_EQ(schema_bytes.at("t0"), 0);
+  EXPECT_GT(schema_bytes.at("t1"), 0);
+  EXPECT_EQ(schemas.at("t1"), 1);
+  EXPECT_EQ(schemas.at("other"), 2);
+  EXPECT_EQ(schema_hits.at("other"), 2);
+  EXPECT_EQ(schema_misses.at("other"), 2);
 }
 
 }  // namespace

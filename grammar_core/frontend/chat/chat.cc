@@ -21,9 +21,9 @@ namespace {
 
 class ChatReader {
  public:
-  ChatReader(const GrammarSource& source, const MarkerTable* markers, const Limits& limits,
+  ChatReader(const GrammarSource& source, const ReadContext& context, const Limits& limits,
              Budget& budget)
-      : source_(source), markers_(markers), limits_(limits), budget_(budget) {
+      : source_(source), context_(context), limits_(limits), budget_(budget) {
     source_.options.spelling = JsonSpelling::kCanonical;
   }
 
@@ -54,7 +54,7 @@ class ChatReader {
     GrammarSource source = source_;
     source.kind = "structural_tag";
     source.text = tag;
-    return ReadStructuralTag(*std::move(document), source, markers_, limits_, budget_);
+    return ReadStructuralTag(*std::move(document), source, context_, limits_, budget_);
   }
 
   // Which part of the request `error` comes from: each tool is asked by itself. Bad ones are left
@@ -150,7 +150,7 @@ class ChatReader {
   }
 
   GrammarSource source_;
-  const MarkerTable* const markers_;
+  const ReadContext& context_;
   const Limits& limits_;
   Budget& budget_;
 };
@@ -158,11 +158,11 @@ class ChatReader {
 }  // namespace
 
 absl::StatusOr<ReadResult> ReadChat(JsonDocument document, const GrammarSource& source,
-                                    const MarkerTable* markers, const Limits& limits,
+                                    const ReadContext& context, const Limits& limits,
                                     Budget& budget) {
   absl::StatusOr<ChatRequest> request = ReadChatRequest(document.root());
   if (!request.ok()) return request.status();
-  return ChatReader(source, markers, limits, budget).Read(*std::move(request));
+  return ChatReader(source, context, limits, budget).Read(*std::move(request));
 }
 
 std::string NormalChat(const JsonValue& root) {

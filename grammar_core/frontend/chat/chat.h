@@ -18,15 +18,13 @@
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json/json_document.h"
+#include "grammar_core/frontend/read_context.h"
 #include "grammar_core/frontend/read_result.h"
 
 namespace maskd {
 
-class MarkerTable;
-
-// `markers` may be null, see ReadStructuralTag().
 absl::StatusOr<ReadResult> ReadChat(JsonDocument document, const GrammarSource& source,
-                                    const MarkerTable* markers, const Limits& limits,
+                                    const ReadContext& context, const Limits& limits,
                                     Budget& budget);
 
 // What two requests have in common that mean the same: see chat_tag.h. The text itself where it is

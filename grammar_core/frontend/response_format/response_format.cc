@@ -169,13 +169,13 @@ absl::StatusOr<ReadResult> ReadOfType(const JsonValue& root, const GrammarSource
 }  // namespace
 
 absl::StatusOr<ReadResult> ReadResponseFormat(JsonDocument document, const GrammarSource& source,
-                                              const MarkerTable* markers, const Limits& limits,
+                                              const ReadContext& context, const Limits& limits,
                                               Budget& budget) {
   const JsonValue root = document.root();
   if (!root.is_object()) return InvalidAt("", "a response format is a JSON object");
   const std::optional<JsonValue> type = root.Find("type");
   if (type.has_value() && type->is_string() && type->text() == "structural_tag")
-    return ReadStructuralTag(std::move(document), source, markers, limits, budget);
+    return ReadStructuralTag(std::move(document), source, context, limits, budget);
   absl::StatusOr<ReadResult> read = ReadOfType(root, source, limits, budget);
   if (read.ok()) {
     const bool is_text = type->text() == "regex" || type->text() == "grammar";

@@ -17,15 +17,13 @@
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json/json_document.h"
+#include "grammar_core/frontend/read_context.h"
 #include "grammar_core/frontend/read_result.h"
 
 namespace maskd {
 
-class MarkerTable;
-
-// `markers` may be null, see ReadStructuralTag().
 absl::StatusOr<ReadResult> ReadResponseFormat(JsonDocument document, const GrammarSource& source,
-                                              const MarkerTable* markers, const Limits& limits,
+                                              const ReadContext& context, const Limits& limits,
                                               Budget& budget);
 
 }  // namespace maskd

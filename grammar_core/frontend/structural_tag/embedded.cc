@@ -8,6 +8,7 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/ebnf/ebnf.h"
 #include "grammar_core/frontend/json_schema/json_schema.h"
+#include "grammar_core/frontend/json_schema/schema_store.h"
 #include "grammar_core/frontend/notation/splice.h"
 #include "grammar_core/frontend/regex/regex.h"
 #include "grammar_core/frontend/structural_tag/text_dispatch.h"
@@ -76,15 +77,24 @@ std::string KeyOf(const JsonValue& schema, const SchemaWriting& writing) {
 
 }  // namespace
 
+absl::StatusOr<ReadResult> EmbeddedGrammars::ReadOrRecall(const GrammarSource& source,
+                                                          SchemaValues values) {
+  if (known_ == nullptr || !source.documents.empty())
+    return ReadJsonSchema(source, limits_, budget_, values);
+  const absl::StatusOr<SchemaRef> read = known_->Read(source, values, limits_, budget_);
+  if (!read.ok()) return read.status();
+  return **read;
+}
+
 absl::StatusOr<ReadResult> EmbeddedGrammars::ReadSchema(const JsonValue& schema,
                                                         const SchemaWriting& writing) {
   const std::string place = schema.Pointer();
   const bool nests = writing.style != nullptr && writing.style->nests();
   GrammarOptions options = writing.options;
   if (nests) options.indent.reset();  // no container of JSON is written
-  absl::StatusOr<ReadResult> read =
-      ReadJsonSchema({"json_schema", schema.Compact(), options, source_.documents}, limits_,
-                     budget_, nests ? SchemaValues::kRules : SchemaValues::kInline);
+  const SchemaValues values = nests ? SchemaValues::kRules : SchemaValues::kInline;
+  const GrammarSource source = {"json_schema", schema.Compact(), options, source_.documents};
+  absl::StatusOr<ReadResult> read = ReadOrRecall(source, values);
   if (!read.ok()) return MovedStatus(read.status(), place);
   MovePlaces(place, &*read);
   return read;

@@ -20,6 +20,7 @@
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json/json_document.h"
+#include "grammar_core/frontend/json_schema/rules/schema_values.h"
 #include "grammar_core/frontend/read_result.h"
 #include "grammar_core/frontend/structural_tag/marker_speller.h"
 #include "grammar_core/frontend/structural_tag/written_style.h"
@@ -27,6 +28,8 @@
 #include "grammar_core/ir/passes/ir_copier.h"
 
 namespace maskd {
+
+class SchemaStore;
 
 // How the values of a schema are written.
 struct SchemaWriting {
@@ -44,9 +47,11 @@ class EmbeddedGrammars {
  public:
   // All must outlive this; what is read becomes nodes of `builder`, warnings and the like go to
   // `result`.
-  EmbeddedGrammars(const GrammarSource& source, const Limits& limits, Budget& budget,
-                   IrBuilder& builder, MarkerSpeller& speller, ReadResult& result)
+  // `schemas` may be null.
+  EmbeddedGrammars(const GrammarSource& source, SchemaStore* schemas, const Limits& limits,
+                   Budget& budget, IrBuilder& builder, MarkerSpeller& speller, ReadResult& result)
       : source_(source),
+        known_(schemas),
         limits_(limits),
         budget_(budget),
         builder_(builder),
@@ -59,12 +64,14 @@ class EmbeddedGrammars {
   absl::StatusOr<NodeId> Rules(const JsonValue& rules);
 
  private:
+  absl::StatusOr<ReadResult> ReadOrRecall(const GrammarSource& source, SchemaValues values);
   absl::StatusOr<ReadResult> ReadSchema(const JsonValue& schema, const SchemaWriting& writing);
   absl::StatusOr<NodeId> Written(const SchemaWriting& writing, const IrCopier& copier,
                                  ReadResult& read);
   void KeepRemarks(ReadResult& read);
 
   const GrammarSource& source_;
+  SchemaStore* const known_;
   const Limits& limits_;
   Budget& budget_;
   IrBuilder& builder_;

@@ -67,13 +67,13 @@ bool MayBeAmong(const TokenSpec& token, const TokenSpec& tokens) {
 }  // namespace
 
 FormatCompiler::FormatCompiler(const std::vector<TagFormat>& formats, const GrammarSource& source,
-                               const MarkerTable* markers, const Limits& limits, Budget& budget)
+                               const ReadContext& context, const Limits& limits, Budget& budget)
     : formats_(formats),
       source_(source),
       budget_(budget),
       builder_(limits),
-      speller_(markers, builder_),
-      embedded_(source, limits, budget, builder_, speller_, result_),
+      speller_(context.markers, builder_),
+      embedded_(source, context.schemas, limits, budget, builder_, speller_, result_),
       nodes_(formats.size(), builder_.Nothing()),
       tails_(nodes_) {}
 

@@ -17,6 +17,7 @@
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/read_context.h"
 #include "grammar_core/frontend/read_result.h"
 #include "grammar_core/frontend/structural_tag/embedded.h"
 #include "grammar_core/frontend/structural_tag/format.h"
@@ -31,7 +32,7 @@ class FormatCompiler {
  public:
   // All must outlive this.
   FormatCompiler(const std::vector<TagFormat>& formats, const GrammarSource& source,
-                 const MarkerTable* markers, const Limits& limits, Budget& budget);
+                 const ReadContext& context, const Limits& limits, Budget& budget);
 
   // The grammar of the whole text.
   absl::StatusOr<ReadResult> Compile() &&;

@@ -8,11 +8,11 @@
 namespace maskd {
 
 absl::StatusOr<ReadResult> ReadStructuralTag(JsonDocument document, const GrammarSource& source,
-                                             const MarkerTable* markers, const Limits& limits,
+                                             const ReadContext& context, const Limits& limits,
                                              Budget& budget) {
   const absl::StatusOr<std::vector<TagFormat>> formats = ReadFormats(document.root(), budget);
   if (!formats.ok()) return formats.status();
-  return FormatCompiler(*formats, source, markers, limits, budget).Compile();
+  return FormatCompiler(*formats, source, context, limits, budget).Compile();
 }
 
 }  // namespace maskd

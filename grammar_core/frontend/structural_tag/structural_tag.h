@@ -15,16 +15,14 @@
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json/json_document.h"
+#include "grammar_core/frontend/read_context.h"
 #include "grammar_core/frontend/read_result.h"
 
 namespace maskd {
 
-class MarkerTable;
-
 // `document` is the text of `source`.
-// `markers` may be null: then all that is spelled is text.
 absl::StatusOr<ReadResult> ReadStructuralTag(JsonDocument document, const GrammarSource& source,
-                                             const MarkerTable* markers, const Limits& limits,
+                                             const ReadContext& context, const Limits& limits,
                                              Budget& budget);
 
 }  // namespace maskd

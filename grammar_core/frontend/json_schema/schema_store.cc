@@ -1,0 +1,149 @@
+// The unit that requests share is the IR of one tool's schema, before anything of the request is in
+// it: the call around it, the markers, the style, the places. It is the dearest part of a compile
+// with tools, and depends on nothing but the text, the options and the limits. Who asks copies its
+// nodes into the grammar of the request, as it would copy those of a schema that was just read.
+// So a grammar cannot tell whether one of its schemas was known.
+#include "grammar_core/frontend/json_schema/schema_store.h"
+
+#include <cassert>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/held_bytes.h"
+#include "grammar_core/frontend/json_schema/json_schema.h"
+#include "grammar_core/ir/ir_bytes.h"
+
+namespace maskd {
+namespace {
+
+// A part of the capacity that is too much for one schema.
+constexpr std::int64_t kTooLargePart = 8;
+// What an entry takes beside its key and its IR: nodes of the list and the table, allocations.
+constexpr std::int64_t kBytesAnEntry = 256;
+
+void AppendText(const std::optional<std::string>& text, std::string* key) {
+  if (text.has_value()) absl::StrAppend(key, text->size(), ":", *text);
+  key->push_back(';');
+}
+
+void AppendCount(const std::optional<std::int32_t>& count, std::string* key) {
+  if (count.has_value()) absl::StrAppend(key, *count);
+  key->push_back(';');
+}
+
+// All fields by name, so that one that is added later is an error here.
+void AppendOptions(const GrammarOptions& options, std::string* key) {
+  const auto& [white_space, max_whitespace, indent, item_separator, key_separator, property_order,
+               spelling, strictness, additional_properties, max_number_digits, formats, max_tokens,
+               max_characters] = options;
+  absl::StrAppend(key, static_cast<int>(white_space), ",", max_whitespace, ",",
+                  static_cast<int>(property_order), ",", static_cast<int>(spelling), ",",
+                  static_cast<int>(strictness), ",", static_cast<int>(additional_properties), ",",
+                  max_number_digits, ",", static_cast<int>(formats), ";");
+  AppendCount(indent, key);
+  AppendText(item_separator, key);
+  AppendText(key_separator, key);
+  AppendCount(max_tokens, key);
+  AppendCount(max_characters, key);
+}
+
+void AppendLimits(const Limits& limits, std::string* key) {
+  static_assert(std::has_unique_object_representations_v<Limits>);
+  key->append(reinterpret_cast<const char*>(&limits), sizeof(limits));
+}
+
+std::string KeyOf(const GrammarSource& source, SchemaValues values, const Limits& limits) {
+  std::string key;
+  key.reserve(source.text.size() + sizeof(limits) + 64);
+  absl::StrAppend(&key, static_cast<int>(values), ";");
+  AppendOptions(source.options, &key);
+  AppendLimits(limits, &key);
+  key += source.text;
+  return key;
+}
+
+std::int64_t BytesOf(const ReadResult& read) {
+  const auto of_diagnostic = [](const Diagnostic& one) {
+    return HeldBytes(one.place) + HeldBytes(one.message);
+  };
+  std::int64_t bytes = static_cast<std::int64_t>(sizeof(read)) + HeldBytes(read.ir) +
+                       HeldBytes(read.warnings, of_diagnostic) +
+                       HeldBytes(read.bounds, of_diagnostic) + TableBytes(read.faults);
+  for (const auto& [rule, fault] : read.faults)
+    bytes += static_cast<std::int64_t>(fault.message().size());
+  return bytes;
+}
+
+// Takes what reading took, or nothing where there is not so much left.
+bool Pay(std::int64_t work, Budget* budget) {
+  Budget trial = *budget;
+  if (!trial.Spend(work).ok()) return false;
+  *budget = trial;
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<SchemaRef> SchemaStore::Read(GrammarSource source, SchemaValues values,
+                                            const Limits& limits, Budget& budget) {
+  assert(source.documents.empty() && "documents are no part of the key");
+  std::string key = KeyOf(source, values, limits);
+  if (Known known = Find(key); known.read != nullptr && Pay(known.work, &budget)) return known.read;
+  const std::int64_t before = budget.spent();
+  absl::StatusOr<ReadResult> read = ReadJsonSchema(source, limits, budget, values);
+  if (!read.ok()) return read.status();
+  const auto shared = std::make_shared<const ReadResult>(*std::move(read));
+  const std::int64_t bytes = kBytesAnEntry + HeldBytes(key) + BytesOf(*shared);
+  Keep({std::move(key), shared, budget.spent() - before, bytes});
+  return shared;
+}
+
+SchemaStore::Known SchemaStore::Find(absl::string_view key) {
+  const MutexLock lock(&mutex_);
+  const auto found = by_key_.find(key);
+  ++(found == by_key_.end() ? misses_ : hits_);
+  if (found == by_key_.end()) return {};
+  entries_.splice(entries_.begin(), entries_, found->second);
+  return {found->second->read, found->second->work};
+}
+
+void SchemaStore::Keep(Entry entry) {
+  Entries dropped;
+  if (entry.bytes > max_bytes_ / kTooLargePart) return;
+  const MutexLock lock(&mutex_);
+  if (by_key_.contains(entry.key)) return;
+  dropped = TakeAbove(max_bytes_ - entry.bytes);
+  held_bytes_ += entry.bytes;
+  entries_.push_front(std::move(entry));
+  by_key_.emplace(entries_.front().key, entries_.begin());
+}
+
+SchemaStore::Entries SchemaStore::TakeAbove(std::int64_t bytes) {
+  Entries taken;
+  while (held_bytes_ > bytes && !entries_.empty()) {
+    held_bytes_ -= entries_.back().bytes;
+    by_key_.erase(entries_.back().key);
+    taken.splice(taken.begin(), entries_, std::prev(entries_.end()));
+  }
+  assert((!entries_.empty() || held_bytes_ == 0) && "bytes that no entry has");
+  return taken;
+}
+
+void SchemaStore::Shrink(std::int64_t to_bytes) {
+  Entries dropped;
+  const MutexLock lock(&mutex_);
+  dropped = TakeAbove(to_bytes);
+}
+
+SchemaStore::Stats SchemaStore::stats() const {
+  const MutexLock lock(&mutex_);
+  return {.schemas = static_cast<std::int64_t>(entries_.size()),
+          .held_bytes = held_bytes_,
+          .hits = hits_,
+          .misses = misses_};
+}
+
+}  // namespace maskd

@@ -1,0 +1,88 @@
+// Schemas that were read, so that those of tools which many requests have are read once.
+//
+// Key      the schema's text without white space, the options and the limits, compared whole. What
+//          says nothing of values (titles, descriptions) must have been left out of the text
+//          before (chat/plain_schema.h).
+// Places   in what is kept they are those of the schema's own text.
+// Work     what is found costs the budget what reading it took, and is not used where that is more
+//          than there is left. So verdicts, and the work that they took, are the same whether a
+//          schema was known or not. Errors are not kept: a schema that has one is read again.
+// Bounds   bytes; what was used longest ago goes first. A schema that would take an eighth of them
+//          is not kept.
+// Threads  internally synchronised; schemas are read outside of the lock. Two threads may read the
+//          same one at the same time.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_SCHEMA_STORE_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_SCHEMA_STORE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/base/budget.h"
+#include "grammar_core/base/limits.h"
+#include "grammar_core/base/mutex.h"
+#include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/json_schema/rules/schema_values.h"
+#include "grammar_core/frontend/read_result.h"
+
+namespace maskd {
+
+using SchemaRef = std::shared_ptr<const ReadResult>;
+
+class SchemaStore {
+ public:
+  explicit SchemaStore(std::int64_t max_bytes) : max_bytes_(max_bytes) {}
+
+  // What ReadJsonSchema() makes of `source`, which has no documents. Errors: its.
+  absl::StatusOr<SchemaRef> Read(GrammarSource source, SchemaValues values, const Limits& limits,
+                                 Budget& budget) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Forgets what was used longest ago until it holds at most `to_bytes`.
+  void Shrink(std::int64_t to_bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  struct Stats {
+    std::int64_t schemas = 0;
+    std::int64_t held_bytes = 0;  // roughly
+    std::int64_t hits = 0;
+    std::int64_t misses = 0;
+  };
+  [[nodiscard]] Stats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct Entry {
+    std::string key;
+    SchemaRef read;
+    std::int64_t work = 0;
+    std::int64_t bytes = 0;
+  };
+  using Entries = std::list<Entry>;
+
+  struct Known {
+    SchemaRef read;
+    std::int64_t work = 0;
+  };
+  Known Find(absl::string_view key) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Keep(Entry entry) ABSL_LOCKS_EXCLUDED(mutex_);
+  // What goes, to be ended outside of the lock.
+  Entries TakeAbove(std::int64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const std::int64_t max_bytes_;
+  mutable Mutex mutex_;
+  Entries entries_ ABSL_GUARDED_BY(mutex_);  // the last one used first
+  // Keys are views of those of the entries.
+  absl::flat_hash_map<absl::string_view, Entries::iterator> by_key_ ABSL_GUARDED_BY(mutex_);
+  std::int64_t held_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::int64_t hits_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::int64_t misses_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_SCHEMA_STORE_H_

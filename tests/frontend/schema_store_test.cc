@@ -1,0 +1,290 @@
+// Tools that were read before: nothing that a compile says may tell whether its schemas were known.
+// Oracle: the same compile without a store, or in a space where nothing was compiled before.
+#include "grammar_core/frontend/json_schema/schema_store.h"
+
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+#include "grammar_core/compile/compiler.h"
+#include "grammar_core/compile/pipeline.h"
+#include "grammar_core/frontend/chat/family.h"
+#include "grammar_core/matcher/matcher.h"
+#include "grammar_core/tokenizer/loader.h"
+
+namespace maskd {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::int64_t kMuch = 64 << 20;
+
+// All that a compile says before the automaton.
+struct Said {
+  std::string status;
+  std::string ir = {};
+  std::vector<std::string> remarks = {};
+  std::int64_t work = 0;
+  bool operator==(const Said&) const = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const Said& said) {
+  return out << said.status << ", " << said.work << " units\n"
+             << absl::StrJoin(said.remarks, "\n") << "\n"
+             << said.ir;
+}
+
+Said Reduce(const std::string& text, SchemaStore* store, std::int64_t work = Limits().compile_work,
+            const GrammarOptions& options = {}, const Limits& limits = {}) {
+  absl::StatusOr<ParsedSource> parsed = ParseSource({"chat", text, options}, limits);
+  if (!parsed.ok()) return {std::string(parsed.status().message())};
+  parsed->context.schemas = store;
+  Budget::Bounds bounds;
+  bounds.work = work;
+  Budget budget(bounds);
+  const absl::StatusOr<ReducedGrammar> reduced = ReduceParsed(*std::move(parsed), limits, budget);
+  Said said = {.status = std::string(reduced.status().message()), .work = budget.spent()};
+  if (!reduced.ok()) return said;
+  said.ir = PrintIr(reduced->ir);
+  for (const auto* remarks : {&reduced->warnings, &reduced->bounds})
+    for (const Diagnostic& one : *remarks)
+      said.remarks.push_back(absl::StrCat(one.place, ": ", one.message));
+  return said;
+}
+
+std::string Tool(const std::string& name, const std::string& parameters) {
+  return absl::StrCat(R"({"type":"function","function":{"name":")", name, R"(","parameters":)",
+                      parameters, "}}");
+}
+
+std::string Request(const std::string& family, const std::vector<std::string>& tools,
+                    const std::string& more = "") {
+  return absl::StrCat(R"({"family":")", family, R"(","request":{"tools":[)",
+                      absl::StrJoin(tools, ","), "]}", more, "}");
+}
+
+const std::string kSearch =
+    Tool("search", R"({"type":"object","properties":{"text":{"type":"string","minLength":2},)"
+                   R"("most":{"type":"integer","maximum":90},"in":{"enum":["a","b\"c"]}},)"
+                   R"("required":["text"],"additionalProperties":false})");
+const std::string kList =
+    Tool("list", R"({"type":"object","properties":{"of":{"type":"array","items":{"type":"object",)"
+                 R"("properties":{"id":{"type":"integer"}},"required":["id"],)"
+                 R"("additionalProperties":false}},"deep":{"type":"boolean"}},)"
+                 R"("additionalProperties":false})");
+const std::string kTree = Tool(
+    "tree", R"({"type":"object","properties":{"node":{"$ref":"#/$defs/n"}},"$defs":{"n":)"
+            R"({"type":"object","properties":{"next":{"$ref":"#/$defs/n"},)"
+            R"("tag":{"type":"string","pattern":"^[a-c]+$"}},"additionalProperties":false}}})");
+const std::vector<std::string> kTools = {kSearch, kList, kTree};
+
+std::vector<std::string> FamilyNames() {
+  std::vector<std::string> names;
+  for (const EmbeddedJson& file : ChatFamilyFiles()) names.emplace_back(file.uri);
+  return names;
+}
+
+// The requests of a family's transcripts, each once.
+std::set<std::string> RequestsOf(const std::string& family) {
+  std::set<std::string> requests;
+  std::ifstream file(absl::StrCat(MASKD_SOURCE_DIR, "/tests/families/", family, ".jsonl"));
+  for (std::string line; std::getline(file, line);) {
+    const Json row = Json::parse(line);
+    Json source = {{"family", family}, {"request", row["request"]}};
+    for (const char* key : {"reasoning", "strictness"})
+      if (row.contains(key)) source[key] = row[key];
+    requests.insert(source.dump());
+  }
+  return requests;
+}
+
+class KnownSchemasTest : public testing::TestWithParam<std::string> {};
+
+// Empty at first, then with what the requests before have left, then with all.
+TEST_P(KnownSchemasTest, ChangeNoRuleRemarkOrWork) {
+  SchemaStore store(kMuch);
+  std::set<std::string> requests = RequestsOf(GetParam());
+  ASSERT_GE(requests.size(), 2U);
+  requests.insert(Request(GetParam(), kTools));
+  for (int round = 0; round < 2; ++round)
+    for (const std::string& request : requests)
+      EXPECT_EQ(Reduce(request, &store), Reduce(request, nullptr)) << request;
+  EXPECT_GT(store.stats().hits, 0);
+}
+
+TEST_P(KnownSchemasTest, ChangeNoMask) {
+  const auto vocabulary = EmbeddedByteVocabulary();
+  const auto compile = [&](const std::shared_ptr<TokenizerSpace>& space,
+                           const std::vector<std::string>& tools) {
+    Budget budget = Budget::Unlimited();
+    return CompileGrammar({"chat", Request(GetParam(), tools, R"(,"strictness":"parameter")"), {}},
+                          space, Limits(), budget);
+  };
+  const auto cold = compile(TokenizerSpace::Create(vocabulary), kTools);
+  ASSERT_TRUE(cold.ok()) << cold.status();
+  const auto space = TokenizerSpace::Create(vocabulary);
+  ASSERT_TRUE(compile(space, {kTree, kSearch}).ok());
+  const std::int64_t hits = space->schemas().stats().hits;
+  const auto warm = compile(space, kTools);
+  ASSERT_TRUE(warm.ok()) << warm.status();
+  EXPECT_GE(space->schemas().stats().hits, hits + 2);
+  EXPECT_EQ((*warm)->id(), (*cold)->id());
+  EXPECT_EQ((*warm)->Explain(), (*cold)->Explain());
+  std::mt19937 random(7);
+  for (int walk = 0; walk < 8; ++walk) {
+    Matcher a(*cold);
+    Matcher b(*warm);
+    for (int step = 0; step < 60; ++step) {
+      const auto mask = a.Mask();
+      ASSERT_TRUE(mask.ok() && b.Mask().ok());
+      ASSERT_TRUE(**mask == **b.Mask()) << "walk " << walk << ", step " << step;
+      std::vector<TokenId> allowed;
+      (*mask)->VisitAllowed([&](TokenId id) { allowed.push_back(id); });
+      const TokenId token = allowed[random() % allowed.size()];
+      if (vocabulary->IsSpecial(token)) break;
+      ASSERT_TRUE(a.Accept(token).ok() && b.Accept(token).ok());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, KnownSchemasTest, testing::ValuesIn(FamilyNames()),
+                         [](const auto& test) { return test.param; });
+
+// Also where the work that is left ends within a schema that is known.
+TEST(SchemaStoreTest, AVerdictIsTheSameAtEveryBudget) {
+  SchemaStore store(kMuch);
+  const std::string request = Request("qwen_3", kTools);
+  const Said whole = Reduce(request, &store);
+  ASSERT_EQ(whole.status, "");
+  constexpr int kCuts = 40;
+  for (int cut = 0; cut <= kCuts; ++cut) {
+    const std::int64_t work = (whole.work * cut) / kCuts;
+    EXPECT_EQ(Reduce(request, &store, work), Reduce(request, nullptr, work)) << work;
+  }
+  const std::string short_of_one = Reduce(request, &store, whole.work - 1).status;
+  EXPECT_NE(short_of_one.find("limit compile_work"), std::string::npos) << short_of_one;
+}
+
+TEST(SchemaStoreTest, AnErrorIsAtItsPlaceBesideKnownSchemas) {
+  SchemaStore store(kMuch);
+  Reduce(Request("qwen_3", kTools), &store);
+  const std::string bad = Tool("bad", R"({"type":"object","properties":{"a":{"type":"x"}}})");
+  const std::string never =
+      Tool("never",
+           R"({"type":"object","required":["x"],"properties":{},"additionalProperties":false})");
+  for (const std::string& tool : {bad, never}) {
+    for (const char* more : {"", R"(,"bad_tools":"leave_out")"}) {
+      const std::string request = Request("qwen_3", {kSearch, tool, kList}, more);
+      for (int times = 0; times < 2; ++times)
+        EXPECT_EQ(Reduce(request, &store), Reduce(request, nullptr)) << request;
+    }
+    const std::string status = Reduce(Request("qwen_3", {kSearch, tool}), &store).status;
+    EXPECT_EQ(status.substr(0, 36), "/request/tools/1/function/parameters") << status;
+  }
+}
+
+TEST(SchemaStoreTest, WhatSaysNothingOfValuesFindsTheSameSchema) {
+  SchemaStore store(kMuch);
+  const auto read = [&](const std::string& more) {
+    Reduce(Request("qwen_3", {Tool("f", R"({"type":"object","properties":{"a":{"type":"string")" +
+                                            more + "}}}")}),
+           &store);
+    return store.stats();
+  };
+  read("");
+  read(R"(,"description":"of a","title":"A","examples":["x"])");
+  EXPECT_EQ(read(R"(,"$comment":"c")").schemas, 1);
+  EXPECT_EQ(store.stats().hits, 2);
+  EXPECT_EQ(read(R"(,"maxLength":3)").schemas, 2);
+}
+
+TEST(SchemaStoreTest, OtherOptionsOrLimitsAreAnotherSchema) {
+  SchemaStore store(kMuch);
+  const std::string request = Request("qwen_3", {kSearch});
+  const auto same = [&](const GrammarOptions& options, const Limits& limits) {
+    const std::int64_t work = limits.compile_work;
+    EXPECT_EQ(Reduce(request, &store, work, options, limits),
+              Reduce(request, nullptr, work, options, limits));
+    return store.stats().schemas;
+  };
+  EXPECT_EQ(same({}, {}), 1);
+  EXPECT_EQ(same({.white_space = WhiteSpace::kCompact}, {}), 2);
+  EXPECT_EQ(same({.max_whitespace = 1}, {}), 3);
+  EXPECT_EQ(same({.indent = 2}, {}), 4);
+  EXPECT_EQ(same({.item_separator = ", "}, {}), 5);
+  EXPECT_EQ(same({.key_separator = ": "}, {}), 6);
+  EXPECT_EQ(same({.property_order = PropertyOrder::kAny}, {}), 7);
+  EXPECT_EQ(same({.additional_properties = false}, {}), 8);
+  EXPECT_EQ(same({.max_number_digits = 3}, {}), 9);
+  Limits limits;
+  limits.ir_nodes = 10;
+  EXPECT_EQ(same({}, limits), 9) << "what fails is not kept";
+  limits.ir_nodes = 5000;
+  EXPECT_EQ(same({}, limits), 10);
+}
+
+// What was used longest ago goes first.
+TEST(SchemaStoreTest, KeepsItsBound) {
+  const auto read = [](int i, SchemaStore* store) {
+    const std::string schema = absl::StrCat(R"({"type":"string","maxLength":)", i + 1, "}");
+    Budget budget = Budget::Unlimited();
+    const auto known =
+        store->Read({"json_schema", schema, {}}, SchemaValues::kInline, Limits(), budget);
+    ASSERT_TRUE(known.ok()) << known.status();
+  };
+  SchemaStore unbounded(kMuch);
+  read(0, &unbounded);
+  const std::int64_t each = unbounded.stats().held_bytes;
+  ASSERT_GT(each, 0);
+  SchemaStore store(each * 12);
+  for (int i = 0; i < 50; ++i) {
+    read(0, &store);
+    read(i, &store);
+    EXPECT_LE(store.stats().held_bytes, each * 12);
+  }
+  EXPECT_EQ(store.stats().hits, 50) << "the first one stays, as it is asked for again and again";
+  EXPECT_GE(store.stats().schemas, 10);
+  store.Shrink(each * 2);
+  EXPECT_LE(store.stats().held_bytes, each * 2);
+  read(49, &store);
+  EXPECT_EQ(store.stats().hits, 51);
+  store.Shrink(0);
+  EXPECT_EQ(store.stats().held_bytes, 0);
+  EXPECT_EQ(store.stats().schemas, 0);
+  SchemaStore small(each * 4);
+  read(0, &small);
+  EXPECT_EQ(small.stats().schemas, 0) << "an eighth of the bound is too much for one";
+}
+
+TEST(SchemaStoreTest, ManyThreadsReadTheSame) {
+  SchemaStore store(kMuch);
+  const std::string request = Request("qwen_3_coder", kTools);
+  const Said alone = Reduce(request, nullptr);
+  std::vector<Said> said(4);
+  {
+    std::vector<std::jthread> threads;
+    for (Said& one : said) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 20; ++i) {
+          one = Reduce(request, &store);
+          if (i % 5 == 0) store.Shrink(0);
+        }
+      });
+    }
+  }
+  for (const Said& one : said) EXPECT_EQ(one, alone);
+}
+
+}  // namespace
+}  // namespace maskd
