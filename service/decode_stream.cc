@@ -266,6 +266,9 @@ absl::Status DecodeStream::Greet(absl::string_view bytes) {
   v1::DecodeResponse welcome;
   WriteWelcome(*terms->tokenizer, terms->mask_words, host_->limits, terms->forms,
                welcome.mutable_welcome());
+  welcome.mutable_welcome()->set_stream_number(registration_->number());
+  welcome.mutable_welcome()->set_open_streams(
+      static_cast<std::uint32_t>(host_->streams->CountPlaced()));
   OfferMemory(*hello, welcome.mutable_welcome());
   Send(welcome);
   return absl::OkStatus();

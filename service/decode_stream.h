@@ -58,8 +58,10 @@
 
 namespace maskd::service {
 
-// The service as gRPC sees it: one method, asked for by the queues, in raw bytes.
-using RawMaskService = v1::MaskService::WithRawMethod_Decode<v1::MaskService::Service>;
+// The service as gRPC sees it: Decode is asked for by the queues, in raw bytes; GetLoad is a unary
+// call as others.
+using RawMaskService = v1::MaskService::WithRawMethod_Decode<
+    v1::MaskService::WithStreamedUnaryMethod_GetLoad<v1::MaskService::Service>>;
 
 // One call, from before it comes until its last operation has ended.
 class DecodeStream {

@@ -74,8 +74,23 @@ void AddWaiting(grpc::ServerCompletionQueue* events, Clock::TimePoint looked, Fa
 
 }  // namespace
 
+grpc::Status LoadService::StreamedGetLoad(
+    grpc::ServerContext* context,
+    grpc::ServerUnaryStreamer<v1::GetLoadRequest, v1::GetLoadResponse>* call) {
+  return calls_->Serve(
+      context, call, [this](const auto& request, const Caller& /*caller*/, auto* response) {
+        const auto load = streams_->GetLoad(
+            request.has_stream_number() ? std::optional(request.stream_number()) : std::nullopt);
+        if (!load.ok()) return load.status();
+        response->set_open_streams(static_cast<std::uint32_t>(load->placed));
+        if (load->rank.has_value()) response->set_rank(static_cast<std::uint32_t>(*load->rank));
+        return absl::OkStatus();
+      });
+}
+
 MaskService::MaskService(const Config& config, const TokenizerShelf* tokenizers,
-                         GrammarStore* grammars, const Gate* gate, metrics::Metrics* metrics)
+                         GrammarStore* grammars, const Gate* gate, UnaryCalls* calls,
+                         metrics::Metrics* metrics)
     : thread_count_(static_cast<int>(config.stream_threads)),
       streams_(StreamLimitsOf(config)),
       long_step_threads_(kLongStepNiceness),
@@ -94,7 +109,8 @@ MaskService::MaskService(const Config& config, const TokenizerShelf* tokenizers,
             .offers = &offers_,
             .gate = gate,
             .queued_bytes = &queued_bytes_,
-            .mask_makers = mask_makers_.has_value() ? &*mask_makers_ : nullptr} {}
+            .mask_makers = mask_makers_.has_value() ? &*mask_makers_ : nullptr},
+      service_(&streams_, calls) {}
 
 MaskService::~MaskService() {
   Join();

@@ -33,15 +33,33 @@
 #include "service/stream_host.h"
 #include "service/stream_registry.h"
 #include "service/tokenizer_shelf.h"
+#include "service/unary_calls.h"
 
 namespace maskd::service {
+
+// What gRPC calls of MaskService beside the streams.
+class LoadService final : public RawMaskService {
+ public:
+  // Nothing is owned.
+  LoadService(const StreamRegistry* streams, UnaryCalls* calls)
+      : streams_(streams), calls_(calls) {}
+
+  // On a thread of gRPC's.
+  grpc::Status StreamedGetLoad(
+      grpc::ServerContext* context,
+      grpc::ServerUnaryStreamer<v1::GetLoadRequest, v1::GetLoadResponse>* call) override;
+
+ private:
+  const StreamRegistry* const streams_;
+  UnaryCalls* const calls_;
+};
 
 // The Decode streams of a server.
 class MaskService {
  public:
   // Nothing is owned.
   MaskService(const Config& config, const TokenizerShelf* tokenizers, GrammarStore* grammars,
-              const Gate* gate, metrics::Metrics* metrics);
+              const Gate* gate, UnaryCalls* calls, metrics::Metrics* metrics);
   // Join()s. The server must be gone.
   ~MaskService();
   MaskService(const MaskService&) = delete;
@@ -101,7 +119,7 @@ class MaskService {
   MemoryOffers offers_;
   std::atomic<std::int64_t> queued_bytes_ = 0;
   const StreamHost host_;
-  RawMaskService service_;
+  LoadService service_;
   std::vector<std::unique_ptr<Queue>> queues_;
 };
 

@@ -139,7 +139,7 @@ Server::Server(const Config& config, const MemoryPlan& plan, memory::Accountant:
           config, [this](const grpc::ServerContextBase& context) { return gate_.Admit(context); },
           &metrics_),
       compile_service_(&tokenizers_, &grammars_, &calls_),
-      mask_service_(config, &tokenizers_, &grammars_, &gate_, &metrics_),
+      mask_service_(config, &tokenizers_, &grammars_, &gate_, &calls_, &metrics_),
       tokenizer_service_(&tokenizers_, &calls_),
       ports_(config_, &connections_),
       stalls_(milliseconds(config.stall_ms), [this](bool stalled) { SetLive(!stalled); }) {}

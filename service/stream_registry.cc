@@ -8,6 +8,7 @@
 #include "service/stream_registry.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -97,6 +98,20 @@ std::vector<StreamRegistry::Entry> StreamRegistry::List(std::uint64_t first,
 int StreamRegistry::CountPlaced() const {
   const MutexLock lock(&mutex_);
   return placed_;
+}
+
+absl::StatusOr<StreamRegistry::Load> StreamRegistry::GetLoad(
+    std::optional<std::uint64_t> number) const {
+  const MutexLock lock(&mutex_);
+  if (draining_) return Draining();
+  Load load = {.placed = placed_, .rank = std::nullopt};
+  const auto own = number.has_value() ? streams_.find(*number) : streams_.end();
+  if (own == streams_.end() || !own->second.has_place || own->second.is_apart) return load;
+  load.rank =
+      static_cast<int>(std::count_if(streams_.begin(), std::next(own), [](const auto& numbered) {
+        return numbered.second.has_place && !numbered.second.is_apart;
+      }));
+  return load;
 }
 
 absl::Status StreamRegistry::Late() const {

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,8 @@ class StreamRegistry {
 
     // The hello has come. Errors: RESOURCE_EXHAUSTED with a retry hint (too many streams).
     absl::Status TakePlace();
+    // The stream's number in Load().
+    [[nodiscard]] std::uint64_t number() const { return id_; }
 
    private:
     StreamRegistry* registry_;
@@ -89,6 +92,16 @@ class StreamRegistry {
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Streams with a place.
   [[nodiscard]] int CountPlaced() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // How many streams there are for clients of many servers to compare.
+  struct Load {
+    int placed = 0;
+    // Of them those that came no later than the stream `number`, with it. Absent: it has no place.
+    std::optional<int> rank;
+  };
+  // Looks at each stream once. Errors: UNAVAILABLE (draining).
+  [[nodiscard]] absl::StatusOr<Load> GetLoad(std::optional<std::uint64_t> number) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Why a stream without hello is to end now.
   [[nodiscard]] absl::Status Late() const ABSL_LOCKS_EXCLUDED(mutex_);

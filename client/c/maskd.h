@@ -76,7 +76,7 @@ typedef struct maskd_stream_options {
   int32_t compile_timeout_ms; /* how long grammars of rows that move may compile; 0: 10000 */
   int32_t read_ahead;         /* whether a thread receives replies between submit and collect */
   int32_t shared_memory;      /* whether steps may go through memory shared with the server */
-  int32_t in_order;           /* whether addresses are tried as listed, not in random order */
+  int32_t in_order;           /* whether addresses are tried as listed; else it spreads */
   int32_t submit_timeout_ms;  /* how long a server that does not read delays a submit; 0: 10000 */
   int32_t reserved;           /* 0 */
 } maskd_stream_options;
@@ -85,9 +85,10 @@ typedef struct maskd_stream_options {
 MASKD_API maskd_status* maskd_stream_open_with(const maskd_client* client,
                                                const maskd_stream_options* options,
                                                int64_t timeout_ms, maskd_stream** stream);
-/* A stream that outlives its servers: on the first address that serves, then, when that breaks,
- * stops answering or says that it will stop, on the next, with its rows and their tokens; the masks
- * go on bit for bit, and no token is taken twice. Rows opened by a grammar's text, or whose text
+/* A stream that outlives its servers: where there are the fewest streams, then, when that server
+ * breaks, stops answering, says that it will stop or has too many, on another, with its rows and
+ * their tokens; the masks go on bit for bit, and no token is taken twice. A name of DNS stands for
+ * all servers that it has. Rows opened by a grammar's text, or whose text
  * maskd_stream_remember() was told, need nothing of the next server. A server whose vocabulary or
  * grammars differ from the first one's is refused: FAILED_PRECONDITION with both values where no
  * other is left. The rows of a step under which two servers ended fail, with the reason

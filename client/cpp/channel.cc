@@ -3,6 +3,7 @@
 #include "grpcpp/create_channel.h"
 #include "grpcpp/support/channel_arguments.h"
 
+#include "client/cpp/resolve.h"
 #include "client/cpp/security.h"
 
 namespace maskd::client {
@@ -19,7 +20,8 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address, int max_m
   arguments.SetInt(GRPC_ARG_TCP_READ_CHUNK_SIZE, kReadChunkBytes);
   arguments.SetInt(GRPC_ARG_TCP_MIN_READ_CHUNK_SIZE, kReadChunkBytes);
   arguments.SetInt(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kReadChunkBytes);
-  return grpc::CreateCustomChannel(address, MakeCredentials(address, &arguments), arguments);
+  return grpc::CreateCustomChannel(SplitName(address).target, MakeCredentials(address, &arguments),
+                                   arguments);
 }
 
 }  // namespace maskd::client

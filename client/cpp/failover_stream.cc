@@ -8,6 +8,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 
+#include "client/cpp/balance.h"
+#include "client/cpp/local_engine.h"
 #include "client/cpp/reply_reader.h"
 #include "protos/wire_fields.h"
 
@@ -16,6 +18,12 @@ namespace {
 
 // How long an old server may take to be told goodbye.
 constexpr absl::Duration kGoodbye = absl::Milliseconds(50);
+// How long it is looked at the servers at the start, and how often more.
+constexpr absl::Duration kAtStart = absl::Milliseconds(500);
+constexpr int kMostSettles = 3;
+// How long a server that has fewer streams may take to open the rows.
+constexpr absl::Duration kShortestMove = absl::Milliseconds(40);
+constexpr absl::Duration kLongestMove = absl::Milliseconds(500);
 
 // Whether another server may do better: this one is gone, silent, full, or broken.
 bool MayMove(const absl::Status& status) {
@@ -62,14 +70,15 @@ v1::RowReply FailedRow(RowId row, const std::vector<std::string>& ended) {
 
 }  // namespace
 
-FailoverStream::FailoverStream(Options options) : options_(std::move(options)) {
-  if (!options_.in_order) std::ranges::shuffle(options_.addresses, random_);
-}
+FailoverStream::FailoverStream(Options options)
+    : options_(std::move(options)), servers_(options_.addresses) {}
 
 absl::StatusOr<std::unique_ptr<FailoverStream>> FailoverStream::Open(Options options) {
   if (options.addresses.empty()) return absl::InvalidArgumentError("addresses: is empty");
   std::unique_ptr<FailoverStream> stream(new FailoverStream(std::move(options)));
+  if (!stream->options_.in_order) stream->OrderByLoad();
   if (absl::Status found = stream->FindServer(absl::InfiniteFuture()); !found.ok()) return found;
+  if (stream->spreads()) stream->Settle();
   return stream;
 }
 
@@ -88,9 +97,9 @@ absl::Status FailoverStream::FindServer(absl::Time deadline) {
       differs = opened;
       ++differing;
     }
-    address_ = (address_ + 1) % options_.addresses.size();
-    const bool is_round = tries % options_.addresses.size() == 0;
-    if (is_round && differing == options_.addresses.size()) return differs;
+    address_ = (address_ + 1) % servers_.size();
+    const bool is_round = tries % servers_.size() == 0;
+    if (is_round && differing == servers_.size()) return differs;
     if (absl::Now() >= deadline) return OutOfTime(opened);
     if (!is_round) continue;
     differing = 0;
@@ -120,6 +129,127 @@ absl::Status FailoverStream::CheckVocabulary(const v1::Welcome& welcome) {
                    " tokens and the hash ", vocabulary_->hash));
 }
 
+bool FailoverStream::spreads() const {
+  const std::vector<std::string>& all = options_.addresses;
+  const auto is_local = [](const std::string& one) { return IsLocal(one); };
+  return !options_.in_order && std::ranges::none_of(all, is_local) &&
+         (all.size() > 1 || IsName(all.front()));
+}
+
+void FailoverStream::OrderByLoad() {
+  if (spreads()) servers_ = ServerWatch::ServersOf(options_.addresses, options_.resolve);
+  std::ranges::shuffle(servers_, random_);
+  if (!spreads() || servers_.size() == 1) return;
+  const LoadAsker::Loads loads = asker_.Ask(servers_, std::nullopt, kAtStart);
+  std::vector<std::optional<int>> streams;
+  for (const std::string& server : servers_) {
+    const auto asked = std::ranges::find(loads.servers, server);
+    streams.push_back(asked == loads.servers.end()
+                          ? std::nullopt
+                          : loads.streams[static_cast<std::size_t>(asked - loads.servers.begin())]);
+  }
+  std::vector<std::string> ordered;
+  for (const std::size_t i : LeastFirst(streams)) ordered.push_back(servers_[i]);
+  servers_ = std::move(ordered);
+}
+
+// Each stream that opens looks once more behind its own opening, so the last of a herd sees all.
+void FailoverStream::Settle() {
+  for (int i = 0; i < kMostSettles && welcome_.has_stream_number(); ++i) {
+    const LoadAsker::Loads loads =
+        asker_.Ask(servers_, LoadAsker::Own{address(), welcome_.stream_number()}, kAtStart);
+    const std::optional<std::string> place = loads.PlaceFor(address());
+    if (!place.has_value()) break;
+    Left before{address(), std::move(stream_)};
+    GoTo(*place);
+    if (OpenHere(absl::InfiniteFuture(), options_.step_timeout).ok()) {
+      before.stream->Close(kGoodbye).IgnoreError();
+      continue;
+    }
+    opening_.reset();
+    GoTo(before.address);
+    stream_ = std::move(before.stream);
+    break;
+  }
+  // All begin with the server that had least: they must not all go on to the same one.
+  const std::string here = address();
+  std::ranges::shuffle(servers_, random_);
+  GoTo(here);
+  StreamOptions stream_options = options_.stream;
+  stream_options.write_timeout = std::min(stream_options.write_timeout, options_.step_timeout);
+  watch_ = std::make_unique<ServerWatch>(
+      ServerWatch::Options{options_.addresses, options_.resolve, options_.look_every,
+                           options_.max_message_bytes, stream_options, options_.compile_timeout});
+  watch_->Use(address(), welcome_);
+}
+
+void FailoverStream::GoTo(const std::string& address) {
+  const auto found = std::ranges::find(servers_, address);
+  address_ = static_cast<std::size_t>(found - servers_.begin());
+  if (found == servers_.end()) servers_.push_back(address);
+}
+
+void FailoverStream::TakeServers() {
+  const std::vector<std::string> now =
+      watch_ != nullptr ? watch_->servers() : std::vector<std::string>();
+  if (now.empty()) return;
+  const std::string here = address();
+  std::erase_if(servers_, [&](const std::string& server) {
+    return server != here && !std::ranges::binary_search(now, server);
+  });
+  for (const std::string& server : now) {
+    if (std::ranges::find(servers_, server) != servers_.end()) continue;
+    const std::size_t at = absl::Uniform<std::size_t>(random_, 0, servers_.size() + 1);
+    servers_.insert(servers_.begin() + static_cast<std::ptrdiff_t>(at), server);
+  }
+  GoTo(here);
+}
+
+std::unique_ptr<MaskStream> FailoverStream::FollowWatch() {
+  if (watch_ == nullptr || stream_ == nullptr) return nullptr;
+  watch_->Touch();
+  if (!watch_->has_news() || !unanswered_.empty() || !ledger_.IsSettled()) return nullptr;
+  if (watch_->WantsGrammars()) watch_->Give(ledger_.Grammars(options_.stream.tokenizer));
+  std::optional<ServerWatch::Offer> offer = watch_->Take();
+  if (!offer.has_value()) return nullptr;
+  left_ = Left{address(), std::move(stream_)};
+  left_at_ = absl::Now();
+  TakeServers();
+  GoTo(offer->address);
+  return std::move(offer->stream);
+}
+
+// Half of the caller's time is the old server's: the step is answered in time whatever the new one
+// does.
+absl::Status FailoverStream::FinishLeaving(absl::Time deadline) {
+  const absl::Time now = absl::Now();
+  if (opening_.has_value()) {
+    const absl::Time half = std::min(now + (deadline - now) / 2, left_at_ + kLongestMove);
+    opening_->until = std::max(half, left_at_ + kShortestMove);
+    const absl::Status opened = OpenHere(deadline, options_.step_timeout);
+    if (opened.ok()) {
+      ++moves_;
+      watch_->Retire(std::move(left_->stream));
+      left_.reset();
+    }
+    if (opened.ok() || opening_.has_value()) return opened;
+  }
+  return GoBack();
+}
+
+absl::Status FailoverStream::GoBack() {
+  opening_.reset();
+  watch_->LeaveAlone(address());
+  GoTo(left_->address);
+  std::unique_ptr<MaskStream> stream = std::move(left_->stream);
+  left_.reset();
+  ledger_.SetFormat(welcome_.grammar_format());
+  for (Sent& sent : unanswered_)
+    if (const auto again = stream->Submit(sent.step); !again.ok()) return again.status();
+  stream_ = std::move(stream);
+  return absl::OkStatus();
+}
+
 absl::Status FailoverStream::OpenHere(absl::Time deadline, absl::Duration patience) {
   if (!opening_.has_value())
     if (absl::Status begun = BeginOpening(deadline, patience); !begun.ok()) return begun;
@@ -130,20 +260,23 @@ absl::Status FailoverStream::OpenHere(absl::Time deadline, absl::Duration patien
     if (const auto sent = stream->Submit(unanswered_[i].step); !sent.ok()) return sent.status();
   stream_ = std::move(stream);
   welcome_ = stream_->welcome();
+  if (watch_ != nullptr) watch_->Use(address(), welcome_);
   return absl::OkStatus();
 }
 
 absl::Status FailoverStream::BeginOpening(absl::Time deadline, absl::Duration patience) {
   StreamOptions stream_options = options_.stream;
-  stream_options.first_step = next_step_ - live() - 1;
   stream_options.open_timeout =
       std::min({stream_options.open_timeout, patience, deadline - absl::Now()});
   stream_options.write_timeout = std::min(stream_options.write_timeout, options_.step_timeout);
   auto opened = MaskStream::Open(address(), options_.max_message_bytes, stream_options);
-  if (!opened.ok()) return opened.status();
-  MaskStream& stream = **opened;
-  if (absl::Status same = CheckVocabulary(stream.welcome()); !same.ok()) return same;
-  ledger_.SetFormat(stream.welcome().grammar_format());
+  return opened.ok() ? SendOpens(*std::move(opened)) : opened.status();
+}
+
+absl::Status FailoverStream::SendOpens(std::unique_ptr<MaskStream> stream) {
+  if (absl::Status same = CheckVocabulary(stream->welcome()); !same.ok()) return same;
+  stream->NumberFrom(next_step_ - live() - 1);
+  ledger_.SetFormat(stream->welcome().grammar_format());
   for (std::size_t i = given_up_; i < unanswered_.size(); ++i) {
     ledger_.WriteTexts(unanswered_[i].step.mutable_step());
     ledger_.DropCloses(unanswered_[i].step.mutable_step());
@@ -153,8 +286,8 @@ absl::Status FailoverStream::BeginOpening(absl::Time deadline, absl::Duration pa
   if (live() > 0) oldest = unanswered_[given_up_].step;
   ledger_.WriteOpens(replay.mutable_step(), oldest.mutable_step());
   replay.WaitForCompile(options_.compile_timeout);
-  if (const auto sent = stream.Submit(replay); !sent.ok()) return sent.status();
-  opening_ = Opening{*std::move(opened), std::move(oldest),
+  if (const auto sent = stream->Submit(replay); !sent.ok()) return sent.status();
+  opening_ = Opening{std::move(stream), std::move(oldest),
                      absl::Now() + options_.compile_timeout + options_.step_timeout};
   return absl::OkStatus();
 }
@@ -179,7 +312,8 @@ absl::Status FailoverStream::FinishOpening(absl::Time deadline) {
 absl::Status FailoverStream::Move(absl::Time deadline) {
   if (!opening_.has_value()) {
     stream_.reset();
-    address_ = (address_ + 1) % options_.addresses.size();
+    TakeServers();
+    address_ = (address_ + 1) % servers_.size();
     ++moves_;
   }
   return FindServer(deadline);
@@ -224,6 +358,7 @@ absl::StatusOr<std::uint64_t> FailoverStream::Submit(Step& step) {
     stream_->Close(kGoodbye).IgnoreError();
     stream_.reset();
   }
+  std::unique_ptr<MaskStream> other = FollowWatch();
   Sent next = {step, {}};
   if (moves_ > 0) ledger_.WriteTexts(next.step.mutable_step());
   ledger_.DropCloses(next.step.mutable_step());
@@ -231,18 +366,27 @@ absl::StatusOr<std::uint64_t> FailoverStream::Submit(Step& step) {
                                 ? stream_->Submit(next.step).status()
                                 : MaskStream::NumberStep(welcome_, next_step_, next.step).status();
   const bool is_too_large = absl::IsResourceExhausted(sent);
-  if (!sent.ok() && (is_too_large || !MayMove(sent))) return sent;
+  if (!sent.ok() && (is_too_large || !MayMove(sent))) {
+    if (other != nullptr) GoBack().IgnoreError();
+    return sent;
+  }
   if (!sent.ok()) {
     NoteEnd(sent);
     stream_.reset();
   }
   unanswered_.push_back(std::move(next));
-  return next_step_++;
+  ++next_step_;
+  if (other != nullptr) SendOpens(std::move(other)).IgnoreError();  // else Collect() goes back
+  return next_step_ - 1;
 }
 
 absl::Status FailoverStream::Collect(absl::Duration timeout, StepResult& result) {
   if (unanswered_.empty()) return absl::FailedPreconditionError("no step is in flight");
   const absl::Time deadline = absl::Now() + timeout;
+  if (left_.has_value()) {
+    const absl::Status left = FinishLeaving(deadline);
+    if (absl::IsDeadlineExceeded(left) && opening_.has_value()) return left;
+  }
   for (std::size_t moves = 0; given_up_ == 0; ++moves) {
     absl::Status collected = absl::UnavailableError("no server is in use");
     const v1::Step& oldest = unanswered_.front().step.message().step();
@@ -263,7 +407,7 @@ absl::Status FailoverStream::Collect(absl::Duration timeout, StepResult& result)
     }
     const bool is_callers_time = absl::IsDeadlineExceeded(collected) && absl::Now() >= deadline;
     // Each address has had its turn: servers that open the rows and then fail have no more.
-    const bool is_in_vain = moves >= options_.addresses.size() && absl::Now() >= deadline;
+    const bool is_in_vain = moves >= servers_.size() && absl::Now() >= deadline;
     const bool may_move = MayMove(collected) || absl::IsFailedPrecondition(collected);
     if (is_callers_time || is_in_vain || !may_move) return collected;
     if (absl::Status moved = Move(deadline); !moved.ok()) return moved;
@@ -274,6 +418,8 @@ absl::Status FailoverStream::Collect(absl::Duration timeout, StepResult& result)
 absl::Status FailoverStream::Close(absl::Duration timeout) {
   unanswered_.clear();
   given_up_ = 0;
+  watch_.reset();
+  left_.reset();
   return stream_ == nullptr ? absl::OkStatus() : stream_->Close(timeout);
 }
 

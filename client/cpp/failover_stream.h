@@ -17,8 +17,11 @@
 // Deaths   a step under which two servers ended is not sent to a third. The rows that it opens,
 //          moves, forks into or describes have failed (INTERNAL, reason SERVERS_ENDED) and are
 //          closed, their tokens of this step lost with them; other rows and steps go on.
-// Spread   each stream has an order of its own in which it tries the addresses, so that the streams
-//          of many engines are spread over all servers, and part when one ends.
+// Spread   it opens where there are the fewest streams, and goes when its server has too many:
+//          after a restart, or when a server has come to those of a name (server_watch.h). It goes
+//          between two steps, to where its grammars are compiled by then; a server that does not
+//          take the rows in a moment is left for the old one, which still has them.
+//          When its server ends it tries the others in a random order of its own.
 // Lies     a reply that contradicts its step or what was said before speaks against its server,
 //          which is left: what it said of that step counts as not said.
 // Going away  the notice is followed as soon as no step is in flight.
@@ -26,7 +29,7 @@
 //          finds one within its timeout. The next Collect() goes on with a move that took longer.
 // Errors   those of a MaskStream that another server would give too; else the last server's, after
 //          give_up_after without one that serves, or at the timeout once all have failed a step.
-// Threads  one thread at a time.
+// Threads  one thread at a time; one of its own watches the servers, where there are several.
 #ifndef MASKD_CLIENT_CPP_FAILOVER_STREAM_H_
 #define MASKD_CLIENT_CPP_FAILOVER_STREAM_H_
 
@@ -43,9 +46,12 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
+#include "client/cpp/load_asker.h"
 #include "client/cpp/mask_stream.h"
+#include "client/cpp/resolve.h"
 #include "client/cpp/retry.h"
 #include "client/cpp/row_ledger.h"
+#include "client/cpp/server_watch.h"
 #include "client/cpp/step.h"
 #include "client/cpp/step_result.h"
 
@@ -56,9 +62,9 @@ class FailoverStream {
  public:
   // Times bound how long an engine can stand still, each for one kind of trouble.
   struct Options {
-    // At least one.
+    // At least one. A name of DNS stands for all servers that it has.
     std::vector<std::string> addresses;
-    // Whether they are tried as listed. Else in a random order of the stream's own.
+    // Whether they are tried as listed, and the stream stays where it is. Else it spreads.
     bool in_order = false;
     StreamOptions stream = {};
     int max_message_bytes = 64 << 20;
@@ -70,10 +76,13 @@ class FailoverStream {
     absl::Duration compile_timeout = absl::Seconds(10);
     // Waits between two rounds over the addresses, each with jitter.
     RetryPolicy retry = {};
+    // How often it is looked at the servers, at least.
+    absl::Duration look_every = absl::Seconds(4);
+    // What gives the servers of an address.
+    Resolver resolve = ResolveByDns;
   };
 
-  // Opens on the first address that serves. Errors: INVALID_ARGUMENT (no address), those above.
-  // `options.addresses` come to be in the order in which they are tried.
+  // Opens on the first server that serves. Errors: INVALID_ARGUMENT (no address), those above.
   static absl::StatusOr<std::unique_ptr<FailoverStream>> Open(Options options);
 
   // See RowLedger.
@@ -96,7 +105,7 @@ class FailoverStream {
     return stream_ != nullptr ? stream_->transport() : "grpc";
   }
   // The server in use, or the next to be tried; and steps whose reply is not collected yet.
-  [[nodiscard]] const std::string& address() const { return options_.addresses[address_]; }
+  [[nodiscard]] const std::string& address() const { return servers_[address_]; }
   [[nodiscard]] int in_flight() const { return static_cast<int>(unanswered_.size()); }
   // How often the rows have moved.
   [[nodiscard]] int moves() const { return moves_; }
@@ -121,6 +130,12 @@ class FailoverStream {
     absl::Time until;
   };
 
+  // A server that is left and still has the rows.
+  struct Left {
+    std::string address;
+    std::unique_ptr<MaskStream> stream;
+  };
+
   explicit FailoverStream(Options options);
 
   // The steps that a server is still to answer.
@@ -135,15 +150,34 @@ class FailoverStream {
   absl::Status AnswerGivenUp(StepResult& result);
   // Opens on the address in use and brings the rows and the unanswered steps there.
   absl::Status OpenHere(absl::Time deadline, absl::Duration patience);
-  // Connects, within `patience`, and sends what opens the rows: opening_.
+  // Connects, within `patience`, and sends what opens the rows.
   absl::Status BeginOpening(absl::Time deadline, absl::Duration patience);
+  // Sends what opens the rows on a new stream: opening_.
+  absl::Status SendOpens(std::unique_ptr<MaskStream> stream);
   // Waits for the rows of opening_, which stays when the caller has no more time for it.
   absl::Status FinishOpening(absl::Time deadline);
   // Takes the next address and all of the above.
   absl::Status Move(absl::Time deadline);
 
+  // Whether the stream goes where there are few.
+  [[nodiscard]] bool spreads() const;
+  // Puts the servers into the order in which they are tried at the start.
+  void OrderByLoad();
+  // Goes on to where there are fewer while others open too.
+  void Settle();
+  // Takes the servers that there are now, in the order of before.
+  void TakeServers();
+  void GoTo(const std::string& address);
+  // What the watch wants, or offers: then left_ is the server of before, and the step that comes
+  // opens the rows on the other.
+  std::unique_ptr<MaskStream> FollowWatch();
+  // Waits for the rows on the other server, or goes back.
+  absl::Status FinishLeaving(absl::Time deadline);
+  absl::Status GoBack();
+
   Options options_;
-  std::size_t address_ = 0;
+  std::vector<std::string> servers_;
+  std::size_t address_ = 0;  // of them, the one in use
   std::unique_ptr<MaskStream> stream_;
   std::optional<Opening> opening_;  // without a stream_ alone
   v1::Welcome welcome_;
@@ -154,6 +188,10 @@ class FailoverStream {
   std::uint64_t next_step_ = 2;  // a replay takes the number before the oldest step it leads to
   int moves_ = 0;
   absl::BitGen random_;
+  std::optional<Left> left_;  // without a stream_ alone
+  absl::Time left_at_;
+  LoadAsker asker_;
+  std::unique_ptr<ServerWatch> watch_;  // where it spreads, once it is open
 };
 
 }  // namespace maskd::client

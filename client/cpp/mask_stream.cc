@@ -217,6 +217,8 @@ absl::StatusOr<std::size_t> MaskStream::NumberStep(const v1::Welcome& welcome, s
       absl::StrCat("step: limit max_step_bytes is ", limit, ", ", bytes, " needed"));
 }
 
+void MaskStream::NumberFrom(std::uint64_t first_step) { state_->next_step = first_step; }
+
 absl::StatusOr<std::uint64_t> MaskStream::Submit(Step& step) {
   if (in_flight() >= kMaxInFlight) {
     return absl::FailedPreconditionError(

@@ -107,6 +107,9 @@ class MaskStream {
   static absl::StatusOr<std::size_t> NumberStep(const v1::Welcome& welcome, std::uint64_t number,
                                                 Step& step);
 
+  // Gives the next step this number; before the first one.
+  void NumberFrom(std::uint64_t first_step);
+
   // Sends the step and gives its number, which its reply bears. `step` may be cleared and reused at
   // once. Errors: FAILED_PRECONDITION (too many in flight), RESOURCE_EXHAUSTED (larger than the
   // server's max_step_bytes; the stream goes on), the stream's end.

@@ -285,6 +285,29 @@ void RowLedger::WriteOpens(v1::Step* replay, v1::Step* next) {
   }
 }
 
+bool RowLedger::IsSettled() const {
+  return std::ranges::all_of(
+      rows_, [](const auto& row) { return row.second.is_used || row.second.failed; });
+}
+
+std::vector<v1::CompileRequest> RowLedger::Grammars(const std::string& tokenizer) const {
+  std::vector<v1::CompileRequest> grammars;
+  absl::flat_hash_set<std::string> seen;
+  for (const auto& [id, row] : rows_) {
+    if (row.failed || (!row.grammar_id.empty() && !seen.insert(row.grammar_id).second)) continue;
+    v1::CompileRequest& request = grammars.emplace_back();
+    request.set_tokenizer(tokenizer);
+    const auto text = grammars_.find(row.open.grammar_id());
+    if (row.open.has_grammar())
+      *request.mutable_grammar() = row.open.grammar();
+    else if (text != grammars_.end())
+      *request.mutable_grammar() = text->second;
+    else
+      request.set_grammar_id(row.open.grammar_id());
+  }
+  return grammars;
+}
+
 void RowLedger::WriteOpen(const Row& row, v1::Step* step) const {
   v1::OpenRow& open = *step->add_open();
   open = row.open;

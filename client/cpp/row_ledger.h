@@ -26,6 +26,7 @@
 
 #include "client/cpp/step.h"
 #include "client/cpp/step_result.h"
+#include "maskd/v1/compile_service.pb.h"
 #include "maskd/v1/mask_service.pb.h"
 
 namespace maskd::client {
@@ -70,6 +71,11 @@ class RowLedger {
 
   // Rows that are open as far as replies have said.
   [[nodiscard]] std::size_t row_count() const { return rows_.size(); }
+
+  // Whether a server has told of each row where it stands, so none compiles.
+  [[nodiscard]] bool IsSettled() const;
+  // The grammars of the rows, each once: by their texts where those are known, else by their ids.
+  [[nodiscard]] std::vector<v1::CompileRequest> Grammars(const std::string& tokenizer) const;
 
  private:
   struct Row {

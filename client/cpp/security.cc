@@ -13,6 +13,7 @@
 #include "grpcpp/security/tls_certificate_provider.h"
 #include "grpcpp/security/tls_credentials_options.h"
 
+#include "client/cpp/resolve.h"
 #include "client/cpp/socket_path.h"
 
 namespace maskd::client {
@@ -116,8 +117,9 @@ std::shared_ptr<grpc::ChannelCredentials> MakeCredentials(absl::string_view addr
   if (SocketPathOf(address).has_value()) return grpc::InsecureChannelCredentials();
   if (!CheckSecurity().ok()) return nullptr;
   if (Variable(kCa).empty()) return grpc::InsecureChannelCredentials();
-  if (const std::string name = Variable(kName); !name.empty())
-    arguments->SetSslTargetNameOverride(name);
+  std::string name = Variable(kName);
+  if (name.empty()) name = SplitName(address).name;
+  if (!name.empty()) arguments->SetSslTargetNameOverride(name);
   std::shared_ptr<grpc::ChannelCredentials> credentials = TlsOfEnvironment();
   const std::string token_file = Variable(kTokenFile);
   if (token_file.empty()) return credentials;

@@ -101,6 +101,13 @@ func (o Options) dial(address string) (*grpc.ClientConn, error) {
 		all = append(all, grpc.WithAuthority("localhost"), grpc.WithContextDialer(dialUnix(path)))
 		address = "passthrough:///" + path
 	}
+	if server, name, isNamed := strings.Cut(address, "@"); isNamed && !strings.HasPrefix(address, "passthrough:") {
+		// A server that was found by a name is held to it.
+		if _, port, err := net.SplitHostPort(server); err == nil {
+			all = append(all, grpc.WithAuthority(net.JoinHostPort(name, port)))
+			address = "passthrough:///" + server
+		}
+	}
 	if o.Token != "" {
 		all = append(all, grpc.WithPerRPCCredentials(bearer(o.Token)))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
@@ -24,8 +25,8 @@ const (
 type FailoverOptions struct {
 	// Addresses, at least one, as of Connect.
 	Addresses []string
-	// InOrder tries them as listed. Else in a random order of the stream's own, so that the streams of many
-	// engines are spread over all servers, and part when one ends.
+	// InOrder tries them as listed, and the stream stays where it is. Else it goes where there are few streams,
+	// also later on: after a restart, or when a server has come to those of a name.
 	InOrder bool
 	// Stream is what the stream is for.
 	Stream StreamOptions
@@ -39,6 +40,10 @@ type FailoverOptions struct {
 	CompileTimeout time.Duration
 	// Retry has the waits between two rounds over the addresses, each with jitter.
 	Retry RetryPolicy
+	// LookEvery is how often the stream looks at the servers, at least. 0: 4 s.
+	LookEvery time.Duration
+	// Resolve gives the servers of an address. Nil: those that DNS has for a name.
+	Resolve func(ctx context.Context, address string) ([]string, error)
 }
 
 // FailoverStream is a decode stream that outlives its servers: when one breaks, stops answering or says that
@@ -52,13 +57,18 @@ type FailoverOptions struct {
 // first reply are kept. A server that differs is refused with both values and the next address is tried;
 // FailedPrecondition where none is left.
 //
+// It goes to a server that has fewer between two steps, when none is in flight and no row compiles; one that
+// does not take the rows in half a second is left for the old one, which still has them.
+//
 // A step under which two servers ended is not sent to a third: its rows have failed (Internal, reason
 // SERVERS_ENDED) and are closed; other rows and steps go on.
 //
 // For one goroutine at a time.
 type FailoverStream struct {
 	options    FailoverOptions
+	servers    []string
 	at         int
+	spreader   *spreader // where the stream spreads, once it is open
 	stream     *Stream
 	welcome    *pb.Welcome
 	ledger     *rowLedger
@@ -84,23 +94,137 @@ func OpenFailover(ctx context.Context, options FailoverOptions) (*FailoverStream
 		return nil, errorf(codes.InvalidArgument, "addresses: is empty")
 	}
 	options.Addresses = slices.Clone(options.Addresses)
-	if !options.InOrder {
-		rand.Shuffle(len(options.Addresses), func(i, j int) {
-			addresses := options.Addresses
-			addresses[i], addresses[j] = addresses[j], addresses[i]
-		})
-	}
 	options.Connect = options.Connect.withDefaults()
 	options.Retry = options.Retry.withDefaults()
 	setDefault(&options.StepTimeout, 2*time.Second)
 	setDefault(&options.GiveUpAfter, 10*time.Second)
 	setDefault(&options.CompileTimeout, 10*time.Second)
 	setDefault(&options.Stream.OpenTimeout, 10*time.Second)
-	stream := &FailoverStream{options: options, ledger: newRowLedger(), nextStep: 2}
-	if err := stream.findServer(ctx); err != nil {
+	setDefault(&options.LookEvery, 4*time.Second)
+	if options.Resolve == nil {
+		options.Resolve = resolveByDNS
+	}
+	stream := &FailoverStream{options: options, servers: options.Addresses, ledger: newRowLedger(), nextStep: 2}
+	if !stream.spreads() {
+		if err := stream.findServer(ctx); err != nil {
+			return nil, err
+		}
+		return stream, nil
+	}
+	if err := stream.openSpread(ctx); err != nil {
 		return nil, err
 	}
 	return stream, nil
+}
+
+func (f *FailoverStream) spreads() bool {
+	return !f.options.InOrder && (len(f.options.Addresses) > 1 || isName(f.options.Addresses[0]))
+}
+
+// openSpread opens where there are the fewest streams, and looks once more behind its own opening: of many that
+// open together the last sees all.
+func (f *FailoverStream) openSpread(ctx context.Context) error {
+	asker := asker{connect: f.options.Connect, connections: map[string]*grpc.ClientConn{}}
+	defer asker.close()
+	all := serversOf(ctx, &f.options)
+	first := asker.ask(ctx, all, nil)
+	f.servers = first.leastFirst(all)
+	if err := f.findServer(ctx); err != nil {
+		return err
+	}
+	for range 3 {
+		if f.welcome.StreamNumber == nil {
+			break
+		}
+		said := asker.ask(ctx, all, &ownStream{f.Address(), f.welcome.GetStreamNumber()})
+		place := said.placeFor(f.Address())
+		if place == "" {
+			break
+		}
+		stream, err := openStream(ctx, place, f.options.Connect, f.options.Stream)
+		if err != nil || !f.goTo(ctx, &offer{place, stream}) {
+			break
+		}
+	}
+	// All begin with the server that had least: they must not all go on to the same one.
+	here := f.Address()
+	rand.Shuffle(len(f.servers), func(i, j int) { f.servers[i], f.servers[j] = f.servers[j], f.servers[i] })
+	f.setAddress(here)
+	f.moves = 0
+	f.spreader = newSpreader(ctx, f.options)
+	f.spreader.use(f.Address(), f.welcome)
+	return nil
+}
+
+func (f *FailoverStream) setAddress(address string) {
+	f.at = slices.Index(f.servers, address)
+	if f.at < 0 {
+		f.at = len(f.servers)
+		f.servers = append(f.servers, address)
+	}
+}
+
+// goTo brings the rows to a server that has fewer streams; false: they stay.
+func (f *FailoverStream) goTo(ctx context.Context, to *offer) bool {
+	before, from := f.stream, f.Address()
+	limited, cancel := context.WithTimeout(ctx, longestMove)
+	defer cancel()
+	f.setAddress(to.address)
+	to.stream.next = f.nextStep - 1
+	if err := f.settle(limited, to.stream); err != nil {
+		to.stream.abandon()
+		f.setAddress(from)
+		f.ledger.format = f.welcome.GetGrammarFormat()
+		return false
+	}
+	f.stream, f.welcome = to.stream, to.stream.Welcome()
+	f.moves++
+	before.abandon()
+	return true
+}
+
+// followSpreader does what the spreader waits for.
+func (f *FailoverStream) followSpreader(ctx context.Context) {
+	s := f.spreader
+	if s == nil || f.stream == nil {
+		return
+	}
+	s.steps.Add(1)
+	if !s.news.Load() || len(f.unanswered) > 0 || !f.ledger.isSettled() {
+		return
+	}
+	s.give(func() []*pb.CompileRequest { return f.ledger.compileRequests(f.options.Stream.Tokenizer) })
+	to := s.take()
+	if to == nil {
+		return
+	}
+	f.takeServers()
+	if f.goTo(ctx, to) {
+		s.use(f.Address(), f.welcome)
+	} else {
+		s.leaveAlone(to.address)
+	}
+}
+
+// takeServers takes the servers that there are now, in the order of before.
+func (f *FailoverStream) takeServers() {
+	if f.spreader == nil {
+		return
+	}
+	now := f.spreader.known()
+	if len(now) == 0 {
+		return
+	}
+	here := f.Address()
+	f.servers = slices.DeleteFunc(f.servers, func(server string) bool {
+		return server != here && !slices.Contains(now, server)
+	})
+	for _, server := range now {
+		if !slices.Contains(f.servers, server) {
+			f.servers = slices.Insert(f.servers, rand.IntN(len(f.servers)+1), server)
+		}
+	}
+	f.setAddress(here)
 }
 
 // Remember keeps the text of a grammar: a server that does not have its id is told the text.
@@ -112,7 +236,7 @@ func (f *FailoverStream) Remember(id GrammarID, grammar Grammar) {
 func (f *FailoverStream) Welcome() *pb.Welcome { return f.welcome }
 
 // Address is that of the server in use, or that is tried next.
-func (f *FailoverStream) Address() string { return f.options.Addresses[f.at] }
+func (f *FailoverStream) Address() string { return f.servers[f.at] }
 
 // InFlight is how many steps are submitted and not collected.
 func (f *FailoverStream) InFlight() int { return len(f.unanswered) }
@@ -149,11 +273,11 @@ func (f *FailoverStream) findServer(ctx context.Context) error {
 			differs = err
 			differing++
 		}
-		f.at = (f.at + 1) % len(f.options.Addresses)
-		if tries%len(f.options.Addresses) != 0 {
+		f.at = (f.at + 1) % len(f.servers)
+		if tries%len(f.servers) != 0 {
 			continue
 		}
-		if differing == len(f.options.Addresses) {
+		if differing == len(f.servers) {
 			return differs
 		}
 		differing = 0
@@ -199,6 +323,9 @@ func (f *FailoverStream) openHere(ctx context.Context) error {
 		return err
 	}
 	f.stream, f.welcome = stream, stream.Welcome()
+	if f.spreader != nil {
+		f.spreader.use(f.Address(), f.welcome)
+	}
 	return nil
 }
 
@@ -256,7 +383,8 @@ func (f *FailoverStream) replay(ctx context.Context, stream *Stream) error {
 // move takes the next address and all of the above.
 func (f *FailoverStream) move(ctx context.Context) error {
 	f.leave()
-	f.at = (f.at + 1) % len(f.options.Addresses)
+	f.takeServers()
+	f.at = (f.at + 1) % len(f.servers)
 	f.moves++
 	return f.findServer(ctx)
 }
@@ -312,6 +440,7 @@ func (f *FailoverStream) Submit(ctx context.Context, step *Step) (uint64, error)
 		cancel()
 		f.stream = nil
 	}
+	f.followSpreader(ctx)
 	next := &sentStep{step: proto.CloneOf(&step.message)}
 	if f.moves > 0 {
 		f.ledger.writeTexts(next.step)
@@ -394,6 +523,10 @@ func (f *FailoverStream) collectHere(ctx context.Context) (*Result, error) {
 // Close is Stream.Close.
 func (f *FailoverStream) Close(ctx context.Context) error {
 	f.unanswered, f.givenUp = nil, 0
+	if f.spreader != nil {
+		f.spreader.close()
+		f.spreader = nil
+	}
 	if f.stream == nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -440,23 +441,65 @@ func testTwoDeaths(t *testing.T) {
 	}
 }
 
+// Twelve streams of a name that has three servers, and then four.
 func testBalance(t *testing.T) {
-	servers := []*program{startServer(t, true), startServer(t, true), startServer(t, true)}
-	options := FailoverOptions{Stream: StreamOptions{LogitsWidth: 2080}}
-	for _, server := range servers {
+	var servers atomic.Pointer[[]string]
+	add := func() {
+		server := startServer(t, true)
 		server.connect(t)
-		options.Addresses = append(options.Addresses, server.address)
+		all := []string{server.address}
+		if before := servers.Load(); before != nil {
+			all = append(all, *before...)
+		}
+		servers.Store(&all)
 	}
-	streams := map[string]int{}
-	for range 60 {
+	for range 3 {
+		add()
+	}
+	options := FailoverOptions{Addresses: []string{"dns:///maskd.test:7411"},
+		Stream: StreamOptions{LogitsWidth: 2080},
+		Resolve: func(context.Context, string) ([]string, error) {
+			return *servers.Load(), nil
+		}}
+	var streams []*FailoverStream
+	for range 12 {
 		stream, err := OpenFailover(t.Context(), options)
 		check(t, err)
-		t.Cleanup(stream.leave)
-		streams[stream.Address()]++
+		t.Cleanup(func() { _ = stream.Close(context.Background()) })
+		streams = append(streams, stream)
 	}
-	for _, server := range servers {
-		if streams[server.address] < 6 {
-			t.Errorf("streams: %v", streams)
+	isEven := func() bool {
+		counts := map[string]int{}
+		for _, stream := range streams {
+			counts[stream.Address()]++
 		}
+		for _, server := range *servers.Load() {
+			if counts[server] != len(streams)/len(*servers.Load()) {
+				return false
+			}
+		}
+		return true
+	}
+	if !isEven() {
+		t.Fatal("not even at the start")
+	}
+	add()
+	taken := 0
+	step := NewStep().Open(1, Regex("[a-z]*")).WaitForCompile(5 * time.Second)
+	for deadline := time.Now().Add(time.Minute); !isEven(); taken++ {
+		for _, stream := range streams {
+			_, err := stream.Submit(t.Context(), step)
+			check(t, err)
+			result, err := stream.Collect(t.Context())
+			check(t, err)
+			if count := result.Rows[0].TokenCount; int(count) != taken {
+				t.Fatalf("%d tokens, not %d", count, taken)
+			}
+		}
+		step = NewStep().Take(1, 'a')
+		if time.Now().After(deadline) {
+			t.Fatal("not even with a fourth")
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }

@@ -48,6 +48,41 @@ func newRowLedger() *rowLedger {
 		givenUp: map[RowID]bool{}}
 }
 
+// isSettled is whether a server has told of each row where it stands, so none compiles.
+func (l *rowLedger) isSettled() bool {
+	for _, row := range l.rows {
+		if !row.isUsed && !row.failed {
+			return false
+		}
+	}
+	return true
+}
+
+// compileRequests are the grammars of the rows, each once: by their texts where those are known, else by id.
+func (l *rowLedger) compileRequests(tokenizer string) []*pb.CompileRequest {
+	var all []*pb.CompileRequest
+	seen := map[string]bool{}
+	for _, id := range l.ids() {
+		row := l.rows[id]
+		if row.failed || row.grammarID != "" && seen[row.grammarID] {
+			continue
+		}
+		seen[row.grammarID] = true
+		request := &pb.CompileRequest{Tokenizer: tokenizer}
+		text := row.open.GetGrammar()
+		if text == nil {
+			text = l.grammars[row.open.GetGrammarId()]
+		}
+		if text != nil {
+			request.Target = &pb.CompileRequest_Grammar{Grammar: text}
+		} else {
+			request.Target = &pb.CompileRequest_GrammarId{GrammarId: row.open.GetGrammarId()}
+		}
+		all = append(all, request)
+	}
+	return all
+}
+
 // writeTexts makes a step fit for a server that may know nothing: opens by id get the text where it is kept.
 func (l *rowLedger) writeTexts(step *pb.Step) {
 	for _, open := range step.GetOpen() {

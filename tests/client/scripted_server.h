@@ -44,6 +44,7 @@ struct Script {
   std::function<grpc::Status(const v1::ListTokensRequest&, v1::ListTokensResponse&)> list_tokens =
       {};
   std::function<grpc::Status(ServerStream&)> decode = {};
+  std::function<grpc::Status(const v1::GetLoadRequest&, v1::GetLoadResponse&)> get_load = {};
 };
 
 class ScriptedServer : v1::CompileService::Service,
@@ -86,6 +87,12 @@ class ScriptedServer : v1::CompileService::Service,
   }
   grpc::Status Decode(grpc::ServerContext* /*context*/, ServerStream* stream) override {
     return script_.decode(*stream);
+  }
+
+  grpc::Status GetLoad(grpc::ServerContext* context, const v1::GetLoadRequest* request,
+                       v1::GetLoadResponse* response) override {
+    if (script_.get_load) return script_.get_load(*request, *response);
+    return v1::MaskService::Service::GetLoad(context, request, response);
   }
 
   Script script_;

@@ -1,6 +1,7 @@
 #include "service/stream_registry.h"
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <thread>
@@ -42,6 +43,30 @@ TEST(StreamRegistryTest, OnePeerHasItsShare) {
   EXPECT_TRUE(first->TakePlace().ok());
   EXPECT_TRUE(absl::IsResourceExhausted((*second)->TakePlace()));
   EXPECT_TRUE(other->TakePlace().ok());
+}
+
+TEST(StreamRegistryTest, SaysHowManyThereAreAndWhichOfThemAStreamIs) {
+  StreamRegistry registry({.in_all = 10, .of_a_peer = 10});
+  auto first = std::make_optional(registry.Add("a", &Ignore));
+  auto apart = registry.Add("page", &Ignore, nullptr, /*is_apart=*/true);
+  auto silent = registry.Add("a", &Ignore);
+  auto second = registry.Add("b", &Ignore);
+  for (auto* stream : {&*first, &apart, &second}) ASSERT_TRUE((*stream)->TakePlace().ok());
+  const auto rank = [&registry](std::optional<std::uint64_t> number) {
+    const auto load = registry.GetLoad(number);
+    EXPECT_TRUE(load.ok() && load->placed == registry.CountPlaced());
+    return load->rank;
+  };
+  EXPECT_EQ(rank((*first)->number()), 1);
+  EXPECT_EQ(rank(second->number()), 2);
+  EXPECT_EQ(rank(silent->number()), std::nullopt) << "it has no place";
+  EXPECT_EQ(rank(apart->number()), std::nullopt) << "its place is elsewhere";
+  EXPECT_EQ(rank(99), std::nullopt);
+  EXPECT_EQ(rank(std::nullopt), std::nullopt);
+  first.reset();
+  EXPECT_EQ(rank(second->number()), 1) << "an older one has gone";
+  registry.Drain();
+  EXPECT_TRUE(absl::IsUnavailable(registry.GetLoad(second->number()).status()));
 }
 
 TEST(StreamRegistryTest, SaysWhatIsTakenOfEachLimit) {

@@ -517,6 +517,10 @@ type Welcome struct {
 	// Format that the server's grammar ids are hashes of: where it is the same, one grammar has one id
 	// on all servers. Empty: a server from before this field.
 	GrammarFormat string `protobuf:"bytes,8,opt,name=grammar_format,json=grammarFormat,proto3" json:"grammar_format,omitempty"`
+	// Number of the stream, for GetLoadRequest. Absent: the server has no GetLoad.
+	StreamNumber *uint64 `protobuf:"varint,9,opt,name=stream_number,json=streamNumber,proto3,oneof" json:"stream_number,omitempty"`
+	// Streams that the server has, with this one. 0: a server from before this field.
+	OpenStreams   uint32 `protobuf:"varint,10,opt,name=open_streams,json=openStreams,proto3" json:"open_streams,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -607,6 +611,122 @@ func (x *Welcome) GetGrammarFormat() string {
 	return ""
 }
 
+func (x *Welcome) GetStreamNumber() uint64 {
+	if x != nil && x.StreamNumber != nil {
+		return *x.StreamNumber
+	}
+	return 0
+}
+
+func (x *Welcome) GetOpenStreams() uint32 {
+	if x != nil {
+		return x.OpenStreams
+	}
+	return 0
+}
+
+// Asks for the streams that a server has.
+type GetLoadRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Welcome.stream_number of the caller's own stream there. Absent: it has none there.
+	StreamNumber  *uint64 `protobuf:"varint,1,opt,name=stream_number,json=streamNumber,proto3,oneof" json:"stream_number,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetLoadRequest) Reset() {
+	*x = GetLoadRequest{}
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetLoadRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetLoadRequest) ProtoMessage() {}
+
+func (x *GetLoadRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetLoadRequest.ProtoReflect.Descriptor instead.
+func (*GetLoadRequest) Descriptor() ([]byte, []int) {
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *GetLoadRequest) GetStreamNumber() uint64 {
+	if x != nil && x.StreamNumber != nil {
+		return *x.StreamNumber
+	}
+	return 0
+}
+
+// The streams that a server has.
+type GetLoadResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Streams that have said hello and are open.
+	OpenStreams uint32 `protobuf:"varint,1,opt,name=open_streams,json=openStreams,proto3" json:"open_streams,omitempty"`
+	// Of them those that came no later than the caller's, with it. Absent: none was named, or it is
+	// not open.
+	Rank          *uint32 `protobuf:"varint,2,opt,name=rank,proto3,oneof" json:"rank,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetLoadResponse) Reset() {
+	*x = GetLoadResponse{}
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetLoadResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetLoadResponse) ProtoMessage() {}
+
+func (x *GetLoadResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetLoadResponse.ProtoReflect.Descriptor instead.
+func (*GetLoadResponse) Descriptor() ([]byte, []int) {
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GetLoadResponse) GetOpenStreams() uint32 {
+	if x != nil {
+		return x.OpenStreams
+	}
+	return 0
+}
+
+func (x *GetLoadResponse) GetRank() uint32 {
+	if x != nil && x.Rank != nil {
+		return *x.Rank
+	}
+	return 0
+}
+
 // How a client comes by the memory of its stream, and what lies in it.
 type SharedMemory struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -625,7 +745,7 @@ type SharedMemory struct {
 
 func (x *SharedMemory) Reset() {
 	*x = SharedMemory{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[4]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -637,7 +757,7 @@ func (x *SharedMemory) String() string {
 func (*SharedMemory) ProtoMessage() {}
 
 func (x *SharedMemory) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[4]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -650,7 +770,7 @@ func (x *SharedMemory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SharedMemory.ProtoReflect.Descriptor instead.
 func (*SharedMemory) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{4}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *SharedMemory) GetSocketSuffix() string {
@@ -704,7 +824,7 @@ type StreamLimits struct {
 
 func (x *StreamLimits) Reset() {
 	*x = StreamLimits{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[5]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -716,7 +836,7 @@ func (x *StreamLimits) String() string {
 func (*StreamLimits) ProtoMessage() {}
 
 func (x *StreamLimits) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[5]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -729,7 +849,7 @@ func (x *StreamLimits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamLimits.ProtoReflect.Descriptor instead.
 func (*StreamLimits) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{5}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *StreamLimits) GetMaxRows() uint32 {
@@ -803,7 +923,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[6]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -815,7 +935,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[6]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -828,7 +948,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{6}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Step) GetStep() uint64 {
@@ -928,7 +1048,7 @@ type OpenRow struct {
 
 func (x *OpenRow) Reset() {
 	*x = OpenRow{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[7]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -940,7 +1060,7 @@ func (x *OpenRow) String() string {
 func (*OpenRow) ProtoMessage() {}
 
 func (x *OpenRow) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[7]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -953,7 +1073,7 @@ func (x *OpenRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenRow.ProtoReflect.Descriptor instead.
 func (*OpenRow) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{7}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *OpenRow) GetRow() uint64 {
@@ -1094,7 +1214,7 @@ type ReasoningGate struct {
 
 func (x *ReasoningGate) Reset() {
 	*x = ReasoningGate{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[8]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1106,7 +1226,7 @@ func (x *ReasoningGate) String() string {
 func (*ReasoningGate) ProtoMessage() {}
 
 func (x *ReasoningGate) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[8]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1119,7 +1239,7 @@ func (x *ReasoningGate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReasoningGate.ProtoReflect.Descriptor instead.
 func (*ReasoningGate) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{8}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ReasoningGate) GetEndTokens() []int32 {
@@ -1185,7 +1305,7 @@ type RowUpdate struct {
 
 func (x *RowUpdate) Reset() {
 	*x = RowUpdate{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[9]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1197,7 +1317,7 @@ func (x *RowUpdate) String() string {
 func (*RowUpdate) ProtoMessage() {}
 
 func (x *RowUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[9]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1210,7 +1330,7 @@ func (x *RowUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RowUpdate.ProtoReflect.Descriptor instead.
 func (*RowUpdate) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{9}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RowUpdate) GetRow() uint64 {
@@ -1271,7 +1391,7 @@ type Drafts struct {
 
 func (x *Drafts) Reset() {
 	*x = Drafts{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[10]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1283,7 +1403,7 @@ func (x *Drafts) String() string {
 func (*Drafts) ProtoMessage() {}
 
 func (x *Drafts) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[10]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1296,7 +1416,7 @@ func (x *Drafts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drafts.ProtoReflect.Descriptor instead.
 func (*Drafts) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{10}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Drafts) GetTokens() []int32 {
@@ -1327,7 +1447,7 @@ type ForkRow struct {
 
 func (x *ForkRow) Reset() {
 	*x = ForkRow{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[11]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1339,7 +1459,7 @@ func (x *ForkRow) String() string {
 func (*ForkRow) ProtoMessage() {}
 
 func (x *ForkRow) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[11]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1352,7 +1472,7 @@ func (x *ForkRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkRow.ProtoReflect.Descriptor instead.
 func (*ForkRow) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{11}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ForkRow) GetParent() uint64 {
@@ -1387,7 +1507,7 @@ type StepReply struct {
 
 func (x *StepReply) Reset() {
 	*x = StepReply{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[12]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1399,7 +1519,7 @@ func (x *StepReply) String() string {
 func (*StepReply) ProtoMessage() {}
 
 func (x *StepReply) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[12]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1412,7 +1532,7 @@ func (x *StepReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepReply.ProtoReflect.Descriptor instead.
 func (*StepReply) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{12}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *StepReply) GetStep() uint64 {
@@ -1474,7 +1594,7 @@ type RowReply struct {
 
 func (x *RowReply) Reset() {
 	*x = RowReply{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[13]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1486,7 +1606,7 @@ func (x *RowReply) String() string {
 func (*RowReply) ProtoMessage() {}
 
 func (x *RowReply) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[13]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1499,7 +1619,7 @@ func (x *RowReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RowReply.ProtoReflect.Descriptor instead.
 func (*RowReply) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{13}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RowReply) GetRow() uint64 {
@@ -1605,7 +1725,7 @@ type AnswerDelta struct {
 
 func (x *AnswerDelta) Reset() {
 	*x = AnswerDelta{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[14]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1617,7 +1737,7 @@ func (x *AnswerDelta) String() string {
 func (*AnswerDelta) ProtoMessage() {}
 
 func (x *AnswerDelta) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[14]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1630,7 +1750,7 @@ func (x *AnswerDelta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerDelta.ProtoReflect.Descriptor instead.
 func (*AnswerDelta) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{14}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *AnswerDelta) GetCut() *AnswerSize {
@@ -1680,7 +1800,7 @@ type AnswerSize struct {
 
 func (x *AnswerSize) Reset() {
 	*x = AnswerSize{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[15]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1692,7 +1812,7 @@ func (x *AnswerSize) String() string {
 func (*AnswerSize) ProtoMessage() {}
 
 func (x *AnswerSize) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[15]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1705,7 +1825,7 @@ func (x *AnswerSize) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerSize.ProtoReflect.Descriptor instead.
 func (*AnswerSize) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{15}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *AnswerSize) GetReasoningContent() uint64 {
@@ -1760,7 +1880,7 @@ type ToolCallDelta struct {
 
 func (x *ToolCallDelta) Reset() {
 	*x = ToolCallDelta{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[16]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1772,7 +1892,7 @@ func (x *ToolCallDelta) String() string {
 func (*ToolCallDelta) ProtoMessage() {}
 
 func (x *ToolCallDelta) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[16]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1785,7 +1905,7 @@ func (x *ToolCallDelta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallDelta.ProtoReflect.Descriptor instead.
 func (*ToolCallDelta) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{16}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ToolCallDelta) GetIndex() uint32 {
@@ -1845,7 +1965,7 @@ type Position struct {
 
 func (x *Position) Reset() {
 	*x = Position{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[17]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1857,7 +1977,7 @@ func (x *Position) String() string {
 func (*Position) ProtoMessage() {}
 
 func (x *Position) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[17]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1870,7 +1990,7 @@ func (x *Position) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Position.ProtoReflect.Descriptor instead.
 func (*Position) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{17}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Position) GetForm() isPosition_Form {
@@ -2031,7 +2151,7 @@ type IdList struct {
 
 func (x *IdList) Reset() {
 	*x = IdList{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[18]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2043,7 +2163,7 @@ func (x *IdList) String() string {
 func (*IdList) ProtoMessage() {}
 
 func (x *IdList) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[18]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2056,7 +2176,7 @@ func (x *IdList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdList.ProtoReflect.Descriptor instead.
 func (*IdList) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{18}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *IdList) GetIds() []int32 {
@@ -2081,7 +2201,7 @@ type MaskDelta struct {
 
 func (x *MaskDelta) Reset() {
 	*x = MaskDelta{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[19]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2093,7 +2213,7 @@ func (x *MaskDelta) String() string {
 func (*MaskDelta) ProtoMessage() {}
 
 func (x *MaskDelta) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[19]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2106,7 +2226,7 @@ func (x *MaskDelta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MaskDelta.ProtoReflect.Descriptor instead.
 func (*MaskDelta) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{19}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *MaskDelta) GetBase() uint32 {
@@ -2143,7 +2263,7 @@ type LogitBias struct {
 
 func (x *LogitBias) Reset() {
 	*x = LogitBias{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[20]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2155,7 +2275,7 @@ func (x *LogitBias) String() string {
 func (*LogitBias) ProtoMessage() {}
 
 func (x *LogitBias) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[20]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2168,7 +2288,7 @@ func (x *LogitBias) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogitBias.ProtoReflect.Descriptor instead.
 func (*LogitBias) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{20}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *LogitBias) GetId() int32 {
@@ -2208,7 +2328,7 @@ type RowError struct {
 
 func (x *RowError) Reset() {
 	*x = RowError{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[21]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2220,7 +2340,7 @@ func (x *RowError) String() string {
 func (*RowError) ProtoMessage() {}
 
 func (x *RowError) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[21]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2233,7 +2353,7 @@ func (x *RowError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RowError.ProtoReflect.Descriptor instead.
 func (*RowError) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{21}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *RowError) GetCode() int32 {
@@ -2293,7 +2413,7 @@ type RefusedToken struct {
 
 func (x *RefusedToken) Reset() {
 	*x = RefusedToken{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[22]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2305,7 +2425,7 @@ func (x *RefusedToken) String() string {
 func (*RefusedToken) ProtoMessage() {}
 
 func (x *RefusedToken) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[22]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2318,7 +2438,7 @@ func (x *RefusedToken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RefusedToken.ProtoReflect.Descriptor instead.
 func (*RefusedToken) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{22}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *RefusedToken) GetIndex() uint32 {
@@ -2356,7 +2476,7 @@ type GoAway struct {
 
 func (x *GoAway) Reset() {
 	*x = GoAway{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[23]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2368,7 +2488,7 @@ func (x *GoAway) String() string {
 func (*GoAway) ProtoMessage() {}
 
 func (x *GoAway) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[23]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2381,7 +2501,7 @@ func (x *GoAway) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GoAway.ProtoReflect.Descriptor instead.
 func (*GoAway) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{23}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GoAway) GetReason() string {
@@ -2421,7 +2541,7 @@ const file_maskd_v1_mask_service_proto_rawDesc = "" +
 	"\x0fdictionary_size\x18\x06 \x01(\rR\x0edictionarySize\x12)\n" +
 	"\x10want_temperature\x18\a \x01(\bR\x0fwantTemperature\x12\x1b\n" +
 	"\twant_bias\x18\b \x01(\bR\bwantBias\x12#\n" +
-	"\rshared_memory\x18\t \x01(\bR\fsharedMemory\"\xf3\x02\n" +
+	"\rshared_memory\x18\t \x01(\bR\fsharedMemory\"\xd2\x03\n" +
 	"\aWelcome\x12)\n" +
 	"\x10protocol_version\x18\x01 \x01(\rR\x0fprotocolVersion\x121\n" +
 	"\ttokenizer\x18\x02 \x01(\v2\x13.maskd.v1.TokenizerR\ttokenizer\x12\x1d\n" +
@@ -2431,7 +2551,18 @@ const file_maskd_v1_mask_service_proto_rawDesc = "" +
 	"\x0fdictionary_size\x18\x05 \x01(\rR\x0edictionarySize\x12.\n" +
 	"\x06limits\x18\x06 \x01(\v2\x16.maskd.v1.StreamLimitsR\x06limits\x12;\n" +
 	"\rshared_memory\x18\a \x01(\v2\x16.maskd.v1.SharedMemoryR\fsharedMemory\x12%\n" +
-	"\x0egrammar_format\x18\b \x01(\tR\rgrammarFormat\"\x99\x01\n" +
+	"\x0egrammar_format\x18\b \x01(\tR\rgrammarFormat\x12(\n" +
+	"\rstream_number\x18\t \x01(\x04H\x00R\fstreamNumber\x88\x01\x01\x12!\n" +
+	"\fopen_streams\x18\n" +
+	" \x01(\rR\vopenStreamsB\x10\n" +
+	"\x0e_stream_number\"L\n" +
+	"\x0eGetLoadRequest\x12(\n" +
+	"\rstream_number\x18\x01 \x01(\x04H\x00R\fstreamNumber\x88\x01\x01B\x10\n" +
+	"\x0e_stream_number\"V\n" +
+	"\x0fGetLoadResponse\x12!\n" +
+	"\fopen_streams\x18\x01 \x01(\rR\vopenStreams\x12\x17\n" +
+	"\x04rank\x18\x02 \x01(\rH\x00R\x04rank\x88\x01\x01B\a\n" +
+	"\x05_rank\"\x99\x01\n" +
 	"\fSharedMemory\x12#\n" +
 	"\rsocket_suffix\x18\x01 \x01(\tR\fsocketSuffix\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\fR\x05token\x12&\n" +
@@ -2593,9 +2724,10 @@ const file_maskd_v1_mask_service_proto_rawDesc = "" +
 	"\x10ROW_STATE_ACTIVE\x10\x03\x12\x16\n" +
 	"\x12ROW_STATE_FINISHED\x10\x04\x12\x14\n" +
 	"\x10ROW_STATE_FAILED\x10\x05\x12\x15\n" +
-	"\x11ROW_STATE_REFUSED\x10\x062N\n" +
+	"\x11ROW_STATE_REFUSED\x10\x062\x8e\x01\n" +
 	"\vMaskService\x12?\n" +
-	"\x06Decode\x12\x17.maskd.v1.DecodeRequest\x1a\x18.maskd.v1.DecodeResponse(\x010\x01B\x8b\x01\n" +
+	"\x06Decode\x12\x17.maskd.v1.DecodeRequest\x1a\x18.maskd.v1.DecodeResponse(\x010\x01\x12>\n" +
+	"\aGetLoad\x12\x18.maskd.v1.GetLoadRequest\x1a\x19.maskd.v1.GetLoadResponseB\x8b\x01\n" +
 	"\vio.maskd.v1B\x10MaskServiceProtoP\x01Z maskd.io/protos/maskd/v1;maskdv1\xa2\x02\x03MKD\xaa\x02\bMaskd.V1\xba\x02\tMaskd_V1_\xca\x02\bMaskd\\V1\xe2\x02\x11Maskd\\V1\\Metadata\xea\x02\tMaskd::V1b\x06proto3"
 
 var (
@@ -2611,72 +2743,76 @@ func file_maskd_v1_mask_service_proto_rawDescGZIP() []byte {
 }
 
 var file_maskd_v1_mask_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_maskd_v1_mask_service_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_maskd_v1_mask_service_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_maskd_v1_mask_service_proto_goTypes = []any{
-	(RowForm)(0),           // 0: maskd.v1.RowForm
-	(RowState)(0),          // 1: maskd.v1.RowState
-	(*DecodeRequest)(nil),  // 2: maskd.v1.DecodeRequest
-	(*DecodeResponse)(nil), // 3: maskd.v1.DecodeResponse
-	(*Hello)(nil),          // 4: maskd.v1.Hello
-	(*Welcome)(nil),        // 5: maskd.v1.Welcome
-	(*SharedMemory)(nil),   // 6: maskd.v1.SharedMemory
-	(*StreamLimits)(nil),   // 7: maskd.v1.StreamLimits
-	(*Step)(nil),           // 8: maskd.v1.Step
-	(*OpenRow)(nil),        // 9: maskd.v1.OpenRow
-	(*ReasoningGate)(nil),  // 10: maskd.v1.ReasoningGate
-	(*RowUpdate)(nil),      // 11: maskd.v1.RowUpdate
-	(*Drafts)(nil),         // 12: maskd.v1.Drafts
-	(*ForkRow)(nil),        // 13: maskd.v1.ForkRow
-	(*StepReply)(nil),      // 14: maskd.v1.StepReply
-	(*RowReply)(nil),       // 15: maskd.v1.RowReply
-	(*AnswerDelta)(nil),    // 16: maskd.v1.AnswerDelta
-	(*AnswerSize)(nil),     // 17: maskd.v1.AnswerSize
-	(*ToolCallDelta)(nil),  // 18: maskd.v1.ToolCallDelta
-	(*Position)(nil),       // 19: maskd.v1.Position
-	(*IdList)(nil),         // 20: maskd.v1.IdList
-	(*MaskDelta)(nil),      // 21: maskd.v1.MaskDelta
-	(*LogitBias)(nil),      // 22: maskd.v1.LogitBias
-	(*RowError)(nil),       // 23: maskd.v1.RowError
-	(*RefusedToken)(nil),   // 24: maskd.v1.RefusedToken
-	(*GoAway)(nil),         // 25: maskd.v1.GoAway
-	(*Tokenizer)(nil),      // 26: maskd.v1.Tokenizer
-	(*Grammar)(nil),        // 27: maskd.v1.Grammar
+	(RowForm)(0),            // 0: maskd.v1.RowForm
+	(RowState)(0),           // 1: maskd.v1.RowState
+	(*DecodeRequest)(nil),   // 2: maskd.v1.DecodeRequest
+	(*DecodeResponse)(nil),  // 3: maskd.v1.DecodeResponse
+	(*Hello)(nil),           // 4: maskd.v1.Hello
+	(*Welcome)(nil),         // 5: maskd.v1.Welcome
+	(*GetLoadRequest)(nil),  // 6: maskd.v1.GetLoadRequest
+	(*GetLoadResponse)(nil), // 7: maskd.v1.GetLoadResponse
+	(*SharedMemory)(nil),    // 8: maskd.v1.SharedMemory
+	(*StreamLimits)(nil),    // 9: maskd.v1.StreamLimits
+	(*Step)(nil),            // 10: maskd.v1.Step
+	(*OpenRow)(nil),         // 11: maskd.v1.OpenRow
+	(*ReasoningGate)(nil),   // 12: maskd.v1.ReasoningGate
+	(*RowUpdate)(nil),       // 13: maskd.v1.RowUpdate
+	(*Drafts)(nil),          // 14: maskd.v1.Drafts
+	(*ForkRow)(nil),         // 15: maskd.v1.ForkRow
+	(*StepReply)(nil),       // 16: maskd.v1.StepReply
+	(*RowReply)(nil),        // 17: maskd.v1.RowReply
+	(*AnswerDelta)(nil),     // 18: maskd.v1.AnswerDelta
+	(*AnswerSize)(nil),      // 19: maskd.v1.AnswerSize
+	(*ToolCallDelta)(nil),   // 20: maskd.v1.ToolCallDelta
+	(*Position)(nil),        // 21: maskd.v1.Position
+	(*IdList)(nil),          // 22: maskd.v1.IdList
+	(*MaskDelta)(nil),       // 23: maskd.v1.MaskDelta
+	(*LogitBias)(nil),       // 24: maskd.v1.LogitBias
+	(*RowError)(nil),        // 25: maskd.v1.RowError
+	(*RefusedToken)(nil),    // 26: maskd.v1.RefusedToken
+	(*GoAway)(nil),          // 27: maskd.v1.GoAway
+	(*Tokenizer)(nil),       // 28: maskd.v1.Tokenizer
+	(*Grammar)(nil),         // 29: maskd.v1.Grammar
 }
 var file_maskd_v1_mask_service_proto_depIdxs = []int32{
 	4,  // 0: maskd.v1.DecodeRequest.hello:type_name -> maskd.v1.Hello
-	8,  // 1: maskd.v1.DecodeRequest.step:type_name -> maskd.v1.Step
+	10, // 1: maskd.v1.DecodeRequest.step:type_name -> maskd.v1.Step
 	5,  // 2: maskd.v1.DecodeResponse.welcome:type_name -> maskd.v1.Welcome
-	14, // 3: maskd.v1.DecodeResponse.step:type_name -> maskd.v1.StepReply
-	25, // 4: maskd.v1.DecodeResponse.go_away:type_name -> maskd.v1.GoAway
+	16, // 3: maskd.v1.DecodeResponse.step:type_name -> maskd.v1.StepReply
+	27, // 4: maskd.v1.DecodeResponse.go_away:type_name -> maskd.v1.GoAway
 	0,  // 5: maskd.v1.Hello.row_forms:type_name -> maskd.v1.RowForm
-	26, // 6: maskd.v1.Welcome.tokenizer:type_name -> maskd.v1.Tokenizer
+	28, // 6: maskd.v1.Welcome.tokenizer:type_name -> maskd.v1.Tokenizer
 	0,  // 7: maskd.v1.Welcome.row_forms:type_name -> maskd.v1.RowForm
-	7,  // 8: maskd.v1.Welcome.limits:type_name -> maskd.v1.StreamLimits
-	6,  // 9: maskd.v1.Welcome.shared_memory:type_name -> maskd.v1.SharedMemory
-	9,  // 10: maskd.v1.Step.open:type_name -> maskd.v1.OpenRow
-	11, // 11: maskd.v1.Step.rows:type_name -> maskd.v1.RowUpdate
-	13, // 12: maskd.v1.Step.fork:type_name -> maskd.v1.ForkRow
-	27, // 13: maskd.v1.OpenRow.grammar:type_name -> maskd.v1.Grammar
-	10, // 14: maskd.v1.OpenRow.reasoning:type_name -> maskd.v1.ReasoningGate
-	22, // 15: maskd.v1.OpenRow.biases:type_name -> maskd.v1.LogitBias
-	12, // 16: maskd.v1.RowUpdate.drafts:type_name -> maskd.v1.Drafts
-	15, // 17: maskd.v1.StepReply.rows:type_name -> maskd.v1.RowReply
-	9,  // 18: maskd.v1.StepReply.snapshots:type_name -> maskd.v1.OpenRow
+	9,  // 8: maskd.v1.Welcome.limits:type_name -> maskd.v1.StreamLimits
+	8,  // 9: maskd.v1.Welcome.shared_memory:type_name -> maskd.v1.SharedMemory
+	11, // 10: maskd.v1.Step.open:type_name -> maskd.v1.OpenRow
+	13, // 11: maskd.v1.Step.rows:type_name -> maskd.v1.RowUpdate
+	15, // 12: maskd.v1.Step.fork:type_name -> maskd.v1.ForkRow
+	29, // 13: maskd.v1.OpenRow.grammar:type_name -> maskd.v1.Grammar
+	12, // 14: maskd.v1.OpenRow.reasoning:type_name -> maskd.v1.ReasoningGate
+	24, // 15: maskd.v1.OpenRow.biases:type_name -> maskd.v1.LogitBias
+	14, // 16: maskd.v1.RowUpdate.drafts:type_name -> maskd.v1.Drafts
+	17, // 17: maskd.v1.StepReply.rows:type_name -> maskd.v1.RowReply
+	11, // 18: maskd.v1.StepReply.snapshots:type_name -> maskd.v1.OpenRow
 	1,  // 19: maskd.v1.RowReply.state:type_name -> maskd.v1.RowState
-	19, // 20: maskd.v1.RowReply.positions:type_name -> maskd.v1.Position
-	23, // 21: maskd.v1.RowReply.error:type_name -> maskd.v1.RowError
-	16, // 22: maskd.v1.RowReply.answer:type_name -> maskd.v1.AnswerDelta
-	17, // 23: maskd.v1.AnswerDelta.cut:type_name -> maskd.v1.AnswerSize
-	18, // 24: maskd.v1.AnswerDelta.tool_calls:type_name -> maskd.v1.ToolCallDelta
-	20, // 25: maskd.v1.Position.allowed_ids:type_name -> maskd.v1.IdList
-	20, // 26: maskd.v1.Position.forbidden_ids:type_name -> maskd.v1.IdList
-	21, // 27: maskd.v1.Position.delta:type_name -> maskd.v1.MaskDelta
-	22, // 28: maskd.v1.Position.biases:type_name -> maskd.v1.LogitBias
-	24, // 29: maskd.v1.RowError.token:type_name -> maskd.v1.RefusedToken
+	21, // 20: maskd.v1.RowReply.positions:type_name -> maskd.v1.Position
+	25, // 21: maskd.v1.RowReply.error:type_name -> maskd.v1.RowError
+	18, // 22: maskd.v1.RowReply.answer:type_name -> maskd.v1.AnswerDelta
+	19, // 23: maskd.v1.AnswerDelta.cut:type_name -> maskd.v1.AnswerSize
+	20, // 24: maskd.v1.AnswerDelta.tool_calls:type_name -> maskd.v1.ToolCallDelta
+	22, // 25: maskd.v1.Position.allowed_ids:type_name -> maskd.v1.IdList
+	22, // 26: maskd.v1.Position.forbidden_ids:type_name -> maskd.v1.IdList
+	23, // 27: maskd.v1.Position.delta:type_name -> maskd.v1.MaskDelta
+	24, // 28: maskd.v1.Position.biases:type_name -> maskd.v1.LogitBias
+	26, // 29: maskd.v1.RowError.token:type_name -> maskd.v1.RefusedToken
 	2,  // 30: maskd.v1.MaskService.Decode:input_type -> maskd.v1.DecodeRequest
-	3,  // 31: maskd.v1.MaskService.Decode:output_type -> maskd.v1.DecodeResponse
-	31, // [31:32] is the sub-list for method output_type
-	30, // [30:31] is the sub-list for method input_type
+	6,  // 31: maskd.v1.MaskService.GetLoad:input_type -> maskd.v1.GetLoadRequest
+	3,  // 32: maskd.v1.MaskService.Decode:output_type -> maskd.v1.DecodeResponse
+	7,  // 33: maskd.v1.MaskService.GetLoad:output_type -> maskd.v1.GetLoadResponse
+	32, // [32:34] is the sub-list for method output_type
+	30, // [30:32] is the sub-list for method input_type
 	30, // [30:30] is the sub-list for extension type_name
 	30, // [30:30] is the sub-list for extension extendee
 	0,  // [0:30] is the sub-list for field type_name
@@ -2698,14 +2834,17 @@ func file_maskd_v1_mask_service_proto_init() {
 		(*DecodeResponse_Step)(nil),
 		(*DecodeResponse_GoAway)(nil),
 	}
-	file_maskd_v1_mask_service_proto_msgTypes[7].OneofWrappers = []any{
+	file_maskd_v1_mask_service_proto_msgTypes[3].OneofWrappers = []any{}
+	file_maskd_v1_mask_service_proto_msgTypes[4].OneofWrappers = []any{}
+	file_maskd_v1_mask_service_proto_msgTypes[5].OneofWrappers = []any{}
+	file_maskd_v1_mask_service_proto_msgTypes[9].OneofWrappers = []any{
 		(*OpenRow_GrammarId)(nil),
 		(*OpenRow_Grammar)(nil),
 	}
-	file_maskd_v1_mask_service_proto_msgTypes[8].OneofWrappers = []any{}
-	file_maskd_v1_mask_service_proto_msgTypes[9].OneofWrappers = []any{}
-	file_maskd_v1_mask_service_proto_msgTypes[13].OneofWrappers = []any{}
-	file_maskd_v1_mask_service_proto_msgTypes[17].OneofWrappers = []any{
+	file_maskd_v1_mask_service_proto_msgTypes[10].OneofWrappers = []any{}
+	file_maskd_v1_mask_service_proto_msgTypes[11].OneofWrappers = []any{}
+	file_maskd_v1_mask_service_proto_msgTypes[15].OneofWrappers = []any{}
+	file_maskd_v1_mask_service_proto_msgTypes[19].OneofWrappers = []any{
 		(*Position_Full)(nil),
 		(*Position_Dense)(nil),
 		(*Position_SameAs)(nil),
@@ -2714,14 +2853,14 @@ func file_maskd_v1_mask_service_proto_init() {
 		(*Position_Delta)(nil),
 		(*Position_Invalid)(nil),
 	}
-	file_maskd_v1_mask_service_proto_msgTypes[21].OneofWrappers = []any{}
+	file_maskd_v1_mask_service_proto_msgTypes[23].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_maskd_v1_mask_service_proto_rawDesc), len(file_maskd_v1_mask_service_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   24,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -33,7 +33,8 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	MaskService_Decode_FullMethodName = "/maskd.v1.MaskService/Decode"
+	MaskService_Decode_FullMethodName  = "/maskd.v1.MaskService/Decode"
+	MaskService_GetLoad_FullMethodName = "/maskd.v1.MaskService/GetLoad"
 )
 
 // MaskServiceClient is the client API for MaskService service.
@@ -55,6 +56,11 @@ type MaskServiceClient interface {
 	// neither the last one nor the next), UNAVAILABLE (draining), DATA_LOSS (shared memory in which
 	// the client has written what cannot be), CANCELLED.
 	Decode(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[DecodeRequest, DecodeResponse], error)
+	// Says how many streams the server has, so that those of many clients can spread over many
+	// servers (docs/clients.md). Cheap: a stream may ask every few seconds.
+	//
+	// Codes: UNAVAILABLE (draining).
+	GetLoad(ctx context.Context, in *GetLoadRequest, opts ...grpc.CallOption) (*GetLoadResponse, error)
 }
 
 type maskServiceClient struct {
@@ -78,6 +84,16 @@ func (c *maskServiceClient) Decode(ctx context.Context, opts ...grpc.CallOption)
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type MaskService_DecodeClient = grpc.BidiStreamingClient[DecodeRequest, DecodeResponse]
 
+func (c *maskServiceClient) GetLoad(ctx context.Context, in *GetLoadRequest, opts ...grpc.CallOption) (*GetLoadResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetLoadResponse)
+	err := c.cc.Invoke(ctx, MaskService_GetLoad_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // MaskServiceServer is the server API for MaskService service.
 // All implementations must embed UnimplementedMaskServiceServer
 // for forward compatibility.
@@ -97,6 +113,11 @@ type MaskServiceServer interface {
 	// neither the last one nor the next), UNAVAILABLE (draining), DATA_LOSS (shared memory in which
 	// the client has written what cannot be), CANCELLED.
 	Decode(grpc.BidiStreamingServer[DecodeRequest, DecodeResponse]) error
+	// Says how many streams the server has, so that those of many clients can spread over many
+	// servers (docs/clients.md). Cheap: a stream may ask every few seconds.
+	//
+	// Codes: UNAVAILABLE (draining).
+	GetLoad(context.Context, *GetLoadRequest) (*GetLoadResponse, error)
 	mustEmbedUnimplementedMaskServiceServer()
 }
 
@@ -109,6 +130,9 @@ type UnimplementedMaskServiceServer struct{}
 
 func (UnimplementedMaskServiceServer) Decode(grpc.BidiStreamingServer[DecodeRequest, DecodeResponse]) error {
 	return status.Error(codes.Unimplemented, "method Decode not implemented")
+}
+func (UnimplementedMaskServiceServer) GetLoad(context.Context, *GetLoadRequest) (*GetLoadResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetLoad not implemented")
 }
 func (UnimplementedMaskServiceServer) mustEmbedUnimplementedMaskServiceServer() {}
 func (UnimplementedMaskServiceServer) testEmbeddedByValue()                     {}
@@ -138,13 +162,36 @@ func _MaskService_Decode_Handler(srv interface{}, stream grpc.ServerStream) erro
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type MaskService_DecodeServer = grpc.BidiStreamingServer[DecodeRequest, DecodeResponse]
 
+func _MaskService_GetLoad_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetLoadRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MaskServiceServer).GetLoad(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MaskService_GetLoad_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MaskServiceServer).GetLoad(ctx, req.(*GetLoadRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // MaskService_ServiceDesc is the grpc.ServiceDesc for MaskService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
 var MaskService_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "maskd.v1.MaskService",
 	HandlerType: (*MaskServiceServer)(nil),
-	Methods:     []grpc.MethodDesc{},
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "GetLoad",
+			Handler:    _MaskService_GetLoad_Handler,
+		},
+	},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "Decode",

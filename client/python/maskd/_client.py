@@ -305,7 +305,7 @@ class FailoverStream(Stream):
 
     `options`: those of Client.open_stream(), and step_timeout_ms (after which a server is given up),
     give_up_after_ms (how long one that serves is looked for), compile_timeout_ms, in_order (whether
-    the addresses are tried as listed, not in a random order of the stream's own).
+    the addresses are tried as listed; else the stream goes where there are few, also later on).
     """
 
     def __init__(self, addresses: Sequence[str], logits_width: int, tokenizer: str = "",

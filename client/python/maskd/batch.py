@@ -279,7 +279,8 @@ class BatchRows:
         settings, addresses = self.settings, self.settings.addresses
         options = {"tokenizer_hash": self._hash, "shared_memory": settings.shared_memory,
                    "submit_timeout_ms": _milliseconds(settings.step_s / 2)}
-        if len(addresses) > 1 and not PLAIN:
+        # A name may stand for many servers.
+        if (len(addresses) > 1 or addresses[0].startswith("dns:")) and not PLAIN:
             stream: Stream = FailoverStream(
                 addresses, self._width, settings.tokenizer, _CONNECT_S, **options,
                 step_timeout_ms=_milliseconds(0.3 * settings.step_s),
