@@ -104,8 +104,10 @@ class MaskStruct(Structure):
                 ("bias_count", c_int64), ("has_temperature", c_int32), ("temperature", c_float)]
 
 
-# Name -> (result, arguments). Functions whose result is STATUS raise it.
+# Name -> (result, arguments). Functions whose result is STATUS raise it; the two that every step calls leave
+# that to their callers (check()), as each call would be one of Python's more.
 STATUS = "status"
+UNCHECKED = c_void_p
 _FUNCTIONS = {
     "abi_version": (c_int32, []),
     "version": (c_char_p, []),
@@ -145,11 +147,11 @@ _FUNCTIONS = {
     "stream_in_flight": (c_int32, [c_void_p]),
     "stream_going_away": (c_int32, [c_void_p]),
     "stream_submit": (STATUS, [c_void_p, c_void_p, POINTER(c_uint64)]),
-    "stream_submit_each": (STATUS, [c_void_p, c_void_p, c_void_p, c_void_p, c_int64,
-                                    POINTER(c_uint64)]),
+    "stream_submit_each": (UNCHECKED, [c_void_p, c_void_p, c_void_p, c_void_p, c_int64,
+                                       POINTER(c_uint64)]),
     "stream_collect": (STATUS, [c_void_p, c_int64, c_void_p]),
-    "stream_collect_masks": (STATUS, [c_void_p, c_int64, c_void_p, c_char_p, c_int64, c_void_p,
-                                      c_int64, c_void_p]),
+    "stream_collect_masks": (UNCHECKED, [c_void_p, c_int64, c_void_p, c_char_p, c_int64, c_void_p,
+                                         c_int64, c_void_p]),
     "stream_close": (STATUS, [c_void_p, c_int64]),
     "step_new": (c_void_p, []),
     "step_free": (None, [c_void_p]),
@@ -216,11 +218,12 @@ def _load() -> ctypes.CDLL:
         function.argtypes = arguments
         function.restype = c_void_p if result is STATUS else result
         if result is STATUS:
-            function.errcheck = _raise
+            function.errcheck = check
     return library
 
 
-def _raise(status: int | None, _function: object, _arguments: object) -> None:
+def check(status: int | None, _function: object = None, _arguments: object = None) -> None:
+    """Errors: the status's."""
     if not status:
         return
     try:

@@ -34,7 +34,7 @@ class Opening(NamedTuple):
 class Ids(NamedTuple):
     """Row ids (uint64) or tokens (int32), side by side as the library reads them."""
 
-    data: bytes
+    data: Any  # bytes, or an array of ctypes
     size: int  # how many
 
 
@@ -109,6 +109,14 @@ class StepBase(ABC):
     def take_packed(self, rows: Ids, tokens: Ids) -> None:
         """take_each() of what an engine has packed."""
         self._take_each(np.frombuffer(rows.data, np.uint64), np.frombuffer(tokens.data, np.int32))
+
+    def take_row_packed(self, row: int, tokens: Ids) -> None:
+        """take() of the same."""
+        self._take(row, np.frombuffer(tokens.data, np.int32))
+
+    def draft_packed(self, row: int, drafts: Ids) -> None:
+        """draft() of a chain."""
+        self._draft(row, np.frombuffer(drafts.data, np.int32), None)
 
     @abstractmethod
     def rollback(self, row: int, token_count: int) -> Self:

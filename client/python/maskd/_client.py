@@ -63,6 +63,12 @@ class Step(_abi.Handle, StepBase):
     def take_packed(self, rows: Ids, tokens: Ids) -> None:
         lib.maskd_step_take_each(self._handle, rows.data, tokens.data, rows.size)
 
+    def take_row_packed(self, row: int, tokens: Ids) -> None:
+        lib.maskd_step_take(self._handle, row, tokens.data, tokens.size)
+
+    def draft_packed(self, row: int, drafts: Ids) -> None:
+        lib.maskd_step_draft(self._handle, row, drafts.data, None, drafts.size)
+
     def rollback(self, row: int, token_count: int) -> Self:
         lib.maskd_step_rollback(self.handle, row, token_count)
         return self
@@ -238,17 +244,22 @@ class Stream(_abi.Handle, StreamBase[Step, StepResult]):
 
     def submit_each(self, rows: Any, tokens: Any) -> int:
         named, sampled = one_each(rows, tokens)
-        lib.maskd_stream_submit_each(self.handle, self._each.handle, named.tobytes(),
-                                     sampled.tobytes(), named.size, self._to_number)
+        _abi.check(lib.maskd_stream_submit_each(self.handle, self._each.handle, named.tobytes(),
+                                                sampled.tobytes(), named.size, self._to_number))
         return self._number.value
 
     def submit_packed(self, rows: Ids, tokens: Ids) -> None:
-        lib.maskd_stream_submit_each(self._handle, self._each_handle, rows.data, tokens.data, rows.size,
-                                     None)
+        status = lib.maskd_stream_submit_each(self._handle, self._each_handle, rows.data, tokens.data,
+                                              rows.size, None)
+        if status:
+            _abi.check(status)
 
     def collect_masks(self, timeout_s: float, rows: Ids, out: MaskTable) -> tuple[StepResult, bool]:
-        lib.maskd_stream_collect_masks(self._handle, int(timeout_s * 1000), self._result_handle, rows.data,
-                                       rows.size, out.address, out.width, self._to_is_whole)
+        status = lib.maskd_stream_collect_masks(self._handle, int(timeout_s * 1000), self._result_handle,
+                                                rows.data, rows.size, out.address, out.width,
+                                                self._to_is_whole)
+        if status:
+            _abi.check(status)
         return self._result, self._is_whole.value != 0
 
     def collect(self, timeout_s: float = 10.0) -> StepResult:
