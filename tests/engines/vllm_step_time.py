@@ -74,7 +74,7 @@ class Rows:
         self.way = way
         self.manager = manager
         self.is_ours = hasattr(manager, "is_scheduled")
-        self.drafts = drafts
+        self.drafts = 0
         self.proposed = 0
         self.texts = texts
         self.count = count
@@ -88,6 +88,7 @@ class Rows:
             for _ in range(i % 8):  # so that rows are at different places
                 self.step(list(self.running)[-1:])
         self.times.clear()
+        self.drafts = drafts
 
     def add(self) -> None:
         from vllm import SamplingParams  # noqa: PLC0415

@@ -11,6 +11,7 @@ import weakref
 
 import numpy as np
 import pytest
+from conftest import hang
 
 import maskd
 from maskd import batch as batch_module
@@ -36,15 +37,6 @@ def serving(folder, name):
         finally:
             server.send_signal(signal.SIGCONT)
             server.kill()
-
-
-def hang(server):
-    """SIGSTOP, and until all of its threads stand still."""
-    server.send_signal(signal.SIGSTOP)
-    threads = pathlib.Path(f"/proc/{server.pid}/task")
-    while any((each / "stat").read_text().rpartition(")")[2].split()[0] != "T"
-              for each in threads.iterdir()):
-        time.sleep(0.01)
 
 
 class InOrder(maskd.FailoverStream):

@@ -9,6 +9,8 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from maskd._api import Step
 from maskd._base import HAVE_MASKS, Ids, MaskTable
 from maskd._batch_row import NOTHING, Answer, BatchRow, Ledger
@@ -107,7 +109,7 @@ def _open_in(step: Step, ledger: Ledger) -> list[BatchRow]:
     return opened
 
 
-def read(result: Any, answer: Answer, ledger: Ledger, table_for: Callable[[int], MaskTable]) -> bool:
+def read(result: Any, answer: Answer, ledger: Ledger, lend: Callable[[int], tuple[MaskTable, np.ndarray]]) -> bool:
     """Whether one of the rows has to be opened again, by its grammar's text."""
     numbers, states, drafts, errors = result.columns()
     positions, again = answer.positions, False
@@ -115,18 +117,17 @@ def read(result: Any, answer: Answer, ledger: Ledger, table_for: Callable[[int],
         good, again = _sort_out(ledger, result, answer.rows())
         ids = [row.id for row in good]
         answer.keep(good, ids, _packed("Q", ids))
-    count = len(answer.ids) * positions
-    table = table_for(count)
+    table, masks = lend(len(answer.ids) * positions)
     if answer.drafts:
         accepted = dict(zip(numbers, drafts, strict=True))
         answer.known = {number: 1 + max(accepted[number], 0) for number in answer.drafts
                         if number in accepted}
     if positions > 1:
         for index, number in enumerate(answer.ids):  # what a row does not have is not written
-            table.words[index * positions + answer.known.get(number, 1):(index + 1) * positions] = -1
+            masks[index * positions + answer.known.get(number, 1):(index + 1) * positions] = -1
     if answer.ids:
-        result.masks(answer.ids, table.words[:count], positions)
-    answer.fill(table, count, answer is ledger.last)
+        result.masks(answer.ids, masks, positions)
+    answer.fill(table, masks, answer is ledger.last)
     return again
 
 

@@ -52,9 +52,9 @@ class Answer:
             if row.answer is self:
                 row.at = index * self.positions
 
-    def fill(self, table: MaskTable, count: int, is_last: bool) -> None:
+    def fill(self, table: MaskTable, masks: np.ndarray, is_last: bool) -> None:
         """With that table's first rows. Tokens are counted in the last answer alone."""
-        self.table = table.words[:count]
+        self.table = masks
         self.bits = table.bits
         self.width = 4 * table.width
         if is_last and self.positions == 1:
@@ -97,11 +97,6 @@ class Ledger:
             if row is not None:
                 row.pending.append(last.sampled[index])
                 self.moved[row.id] = row
-
-    @property
-    def is_quiet(self) -> bool:
-        """Whether there is nothing to say but the tokens that the last answer has noted."""
-        return not (self.moved or self.opens or self.closes)
 
 
 class BatchRow:

@@ -185,23 +185,36 @@ class BatchRows:
         link = self._link
         if link is None:
             return
-        is_usual = link.is_quiet and not drafts
-        if is_usual and link.last.taken <= 0:
-            return
+        last = link.last
+        if drafts or link.moved or link.opens or link.closes:
+            self._send_news(link, drafts)
+        elif last.taken == len(last.ids) > 0:  # which is the last answer, and here: nothing is under way
+            begin = time.monotonic()
+            try:
+                link.stream.submit_packed(last.packed, last.ask_again())
+            except MaskdError as error:
+                self._lose(link, error)
+                return
+            self._is_sent(link, begin)
+        elif last.taken > 0:
+            self._send_news(link, ())
+
+    def _send_news(self, link: _Link, drafts: Drafts) -> None:
+        """The same of what is not the last message's rows with a token each."""
         if len(link.in_flight) >= _MAX_IN_FLIGHT:
             self.receive()
             if self._link is not link:
                 return
         begin = time.monotonic()
         try:
-            if is_usual and link.last.is_taken():
-                link.stream.submit_packed(link.last.packed, link.last.ask_again())
-            else:
-                link.last = compose(self._step, link, drafts, self.settings.step_s / 2)
-                link.stream.submit(self._step)
+            link.last = compose(self._step, link, drafts, self.settings.step_s / 2)
+            link.stream.submit(self._step)
         except MaskdError as error:
             self._lose(link, error)
             return
+        self._is_sent(link, begin)
+
+    def _is_sent(self, link: _Link, begin: float) -> None:
         self._sending_s += time.monotonic() - begin
         self.messages += 1
         link.in_flight.append(link.last)
@@ -238,26 +251,26 @@ class BatchRows:
         """Gives the rows of the oldest message their masks; whether one has to be opened again, by its
         grammar's text."""
         answer = link.in_flight[0]
-        count = answer.packed.size
         if answer.positions > 1:
             result, is_whole = link.stream.collect(timeout_s), False
         else:
-            table = self._table(count)
+            table, masks = self._lend(answer.packed.size)
             result, is_whole = link.stream.collect_masks(timeout_s, answer.packed, table)
         link.in_flight.popleft()
         if not is_whole:
-            return read(result, answer, link, self._table)
-        answer.fill(table, count, answer is link.last)
+            return read(result, answer, link, self._lend)
+        answer.fill(table, masks, answer is link.last)
         return False
 
-    def _table(self, count: int) -> MaskTable:
-        """With room for so many masks."""
+    def _lend(self, count: int) -> tuple[MaskTable, np.ndarray]:
+        """Room for so many masks, and its view."""
         for table in self._tables:
-            if table.is_free and table.words.shape[0] >= count:
-                return table
+            masks = table.lend(count)
+            if masks is not None:
+                return table, masks
         made = MaskTable(1 << max(3, (count - 1).bit_length()), self.words)
         self._tables = [*self._tables[-_MOST_TABLES + 1:], made]
-        return made
+        return made, made.words[:count]
 
     def table_of(self, ids: list[int]) -> np.ndarray | None:
         """The masks where they lie, when they are the last answer, whole and of these rows in this order,

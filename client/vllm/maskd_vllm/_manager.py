@@ -168,7 +168,9 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         start = 0 if self.reasoner_cls is None else self._grammar_start(request, new_token_ids)
         if start > len(new_token_ids):
             return True
-        grammar = _grammar_of(structured)
+        grammar = getattr(structured, "_grammar", None)
+        if type(grammar) is not MaskdGrammar:
+            grammar = _grammar_of(structured)
         row: BatchRow | None = grammar.row
         if row is None or row.failed is not None:
             _log.error("maskd: request %s: %s", request.request_id, grammar.failed)
@@ -287,7 +289,7 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         assert self.rows is not None
         stride = 1 + self._drafts
         counts = [stride if self._has_blocks else 1 + len(each) for each in drafts]
-        table = np.full((sum(counts), self.rows.words), _ALL)
+        table = np.empty((sum(counts), self.rows.words), np.int32)
         at = 0
         for request, row, tokens, count in zip(batch, rows, drafts, counts, strict=True):
             self._fill_rows(request, row, strip_speculative_padding(tokens), table[at:at + count])
@@ -297,16 +299,19 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
     def _fill_rows(self, request: Any, row: BatchRow | None, drafts: Sequence[int],
                    table: np.ndarray) -> None:
         grammar_start, constraint_start = self._bounds(request, drafts)
+        masks = None
+        if row is not None and constraint_start <= len(drafts):
+            self._draft(row, drafts[grammar_start:])
+            masks = row.masks
+        if masks is None or row is None:
+            begin = end = len(table)
+        else:
+            begin, end = constraint_start, grammar_start + min(row.known, 1 + len(drafts) - grammar_start)
+            # The token that ended reasoning is the text's first.
+            table[begin:end] = masks[begin - grammar_start:end - grammar_start]
+        table[:begin] = table[end:] = _ALL
         if constraint_start and self._has_blocks:
             self._forbid(table[:constraint_start], self._masked_reasoning_ends(request))
-        if row is None or constraint_start > len(drafts):
-            return
-        self._draft(row, drafts[grammar_start:])
-        if row.masks is None:
-            return
-        masks = row.masks[:min(row.known, 1 + len(drafts) - grammar_start)]
-        skipped = constraint_start - grammar_start  # the token that ended reasoning is the text's first
-        table[constraint_start:grammar_start + len(masks)] = masks[skipped:]
 
     @staticmethod
     def _forbid(table: np.ndarray, tokens: Iterable[int]) -> None:
