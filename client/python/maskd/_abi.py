@@ -104,8 +104,8 @@ class MaskStruct(Structure):
                 ("bias_count", c_int64), ("has_temperature", c_int32), ("temperature", c_float)]
 
 
-# Name -> (result, arguments). Functions whose result is STATUS raise it; the two that every step calls leave
-# that to their callers (check()), as each call would be one of Python's more.
+# Name -> (result, arguments). Functions whose result is STATUS raise it; those that a step calls, or each of its
+# rows, leave that to their callers (check()): raising is a call of Python's in each of theirs.
 STATUS = "status"
 UNCHECKED = c_void_p
 _FUNCTIONS = {
@@ -162,10 +162,10 @@ _FUNCTIONS = {
     "step_set_remaining": (STATUS, [c_void_p, c_uint64, c_uint32]),
     "step_want_forced": (STATUS, [c_void_p, c_uint64]),
     "step_snapshot": (STATUS, [c_void_p, c_uint64]),
-    "step_take": (STATUS, [c_void_p, c_uint64, c_void_p, c_int64]),
+    "step_take": (UNCHECKED, [c_void_p, c_uint64, c_void_p, c_int64]),
     "step_take_each": (STATUS, [c_void_p, c_void_p, c_void_p, c_int64]),
     "step_rollback": (STATUS, [c_void_p, c_uint64, c_uint32]),
-    "step_draft": (STATUS, [c_void_p, c_uint64, c_void_p, c_void_p, c_int64]),
+    "step_draft": (UNCHECKED, [c_void_p, c_uint64, c_void_p, c_void_p, c_int64]),
     "step_fork": (STATUS, [c_void_p, c_uint64, c_uint64]),
     "step_close": (STATUS, [c_void_p, c_uint64]),
     "step_wait_for_compile": (STATUS, [c_void_p, c_int64]),

@@ -186,15 +186,16 @@ class BatchRow:
         if self.failed is not None:
             return False
         self._ledger.settle()
-        drafts = self.drafts
+        pending, drafts = self.pending, self.drafts
         for token in tokens:
             if self.finished:
                 break
             if not self.allows(token):
                 return False
-            position = len(self.pending)
-            self._follows = self._follows and drafts[position:position + 1] == (token,)
-            self.pending.append(token)
+            if self._follows:
+                position = len(pending)
+                self._follows = position < len(drafts) and drafts[position] == token
+            pending.append(token)
             self.finished = token in self.stop_ids
         self._ledger.moved[self.id] = self
         return True

@@ -55,7 +55,7 @@ class Step(_abi.Handle, StepBase):
         lib.maskd_step_wait_for_compile(self.handle, milliseconds)
 
     def _take(self, row: int, tokens: np.ndarray) -> None:
-        lib.maskd_step_take(self.handle, row, tokens.tobytes(), tokens.size)
+        _abi.check(lib.maskd_step_take(self.handle, row, tokens.tobytes(), tokens.size))
 
     def _take_each(self, rows: np.ndarray, tokens: np.ndarray) -> None:
         lib.maskd_step_take_each(self.handle, rows.tobytes(), tokens.tobytes(), rows.size)
@@ -64,18 +64,22 @@ class Step(_abi.Handle, StepBase):
         lib.maskd_step_take_each(self._handle, rows.data, tokens.data, rows.size)
 
     def take_row_packed(self, row: int, tokens: Ids) -> None:
-        lib.maskd_step_take(self._handle, row, tokens.data, tokens.size)
+        status = lib.maskd_step_take(self._handle, row, tokens.data, tokens.size)
+        if status:
+            _abi.check(status)
 
     def draft_packed(self, row: int, drafts: Ids) -> None:
-        lib.maskd_step_draft(self._handle, row, drafts.data, None, drafts.size)
+        status = lib.maskd_step_draft(self._handle, row, drafts.data, None, drafts.size)
+        if status:
+            _abi.check(status)
 
     def rollback(self, row: int, token_count: int) -> Self:
         lib.maskd_step_rollback(self.handle, row, token_count)
         return self
 
     def _draft(self, row: int, tokens: np.ndarray, parents: np.ndarray | None) -> None:
-        lib.maskd_step_draft(self.handle, row, tokens.tobytes(),
-                             None if parents is None else parents.tobytes(), tokens.size)
+        tree = None if parents is None else parents.tobytes()
+        _abi.check(lib.maskd_step_draft(self.handle, row, tokens.tobytes(), tree, tokens.size))
 
     def set_remaining(self, row: int, token_count: int) -> Self:
         lib.maskd_step_set_remaining(self.handle, row, token_count)

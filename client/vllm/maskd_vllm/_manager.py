@@ -212,9 +212,9 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
                     or request.is_prefill_chunk):
                 continue
             drafts = strip_speculative_padding(tokens)
-            start, _ = self._bounds(request, drafts)
+            start = 0 if self.reasoner_cls is None else self._bounds(request, drafts)[0]
             row = _row_of(request)
-            if row is not None and drafts[start:]:
+            if row is not None and len(drafts) > start:
                 asked.append((row, drafts[start:]))
         self.rows.send(asked)
         self.rows.receive(self._nobody_else_waits)
@@ -223,7 +223,7 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         if not request.use_structured_output:
             return spec_tokens
         drafts: list[int] = strip_speculative_padding(spec_tokens)
-        start, _ = self._bounds(request, drafts)
+        start = 0 if self.reasoner_cls is None else self._bounds(request, drafts)[0]
         row = _row_of(request)
         if start >= len(drafts) or row is None:
             return drafts
@@ -233,7 +233,7 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
     def _draft(self, row: BatchRow, drafts: Sequence[int]) -> None:
         """The row has the masks after these drafts, or has failed."""
         assert self.rows is not None
-        if row.is_current and row.drafts[:len(drafts)] == tuple(drafts):
+        if row.is_current and (not drafts or row.drafts[:len(drafts)] == tuple(drafts)):
             return
         self.rows.send([(row, drafts)])
         self.rows.receive(self._nobody_else_waits)
