@@ -41,16 +41,16 @@ class Server:
 
 @contextlib.contextmanager
 def serving(vllm: str, model: str, port: int, log_file: str, variables: Mapping[str, str],
-            backend: str = "xgrammar", dtype: str = "auto") -> Iterator[str]:
+            backend: str = "xgrammar", dtype: str = "auto", tools: str = "hermes") -> Iterator[str]:
     """`vllm serve`, ready: its URL. `variables`: of its environment, MASKD_ADDRESS for maskd; without
-    that one `backend` is vLLM's own."""
+    that one `backend` is vLLM's own. `tools`: the parser of calls."""
     url = f"http://127.0.0.1:{port}"
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind",
                    "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1",
                    **variables}
     command = [vllm, "serve", model, "--enforce-eager", "--max-model-len", "2048",
                "--max-num-seqs", "32", "--dtype", dtype, "--port", str(port), "--served-model-name", NAME,
-               "--enable-auto-tool-choice", "--tool-call-parser", "hermes",
+               "--enable-auto-tool-choice", "--tool-call-parser", tools,
                "--structured-outputs-config", json.dumps({"disable_any_whitespace": True,
                                                           "backend": backend})]
     with open(log_file, "w") as log, subprocess.Popen(
@@ -94,6 +94,26 @@ class Engine:
         if structured is not None:
             body["structured_outputs"] = structured
         return self.post(body)
+
+    def streamed(self, text: str, **more: Any) -> tuple[str, list[dict[str, Any]]]:
+        """The content and the calls that the deltas of a streamed answer add up to."""
+        body = {"model": NAME, "messages": [{"role": "user", "content": text}], "stream": True,
+                "temperature": 0, "max_tokens": MAX_TOKENS, **more}
+        request = urllib.request.Request(self.url + "/v1/chat/completions", json.dumps(body).encode(),
+                                         {"Content-Type": "application/json"})
+        content, calls = "", []
+        with urllib.request.urlopen(request, timeout=900) as answer:
+            for line in answer:
+                if not line.startswith(b"data: {"):
+                    continue
+                for choice in json.loads(line[6:])["choices"]:
+                    content += choice["delta"].get("content") or ""
+                    for delta in choice["delta"].get("tool_calls") or ():
+                        if delta["index"] == len(calls):
+                            calls.append({"name": "", "arguments": ""})
+                        for key, text_of_it in delta["function"].items():
+                            calls[delta["index"]][key] += text_of_it or ""
+        return content, calls
 
     def times(self, text: str, tokens: int) -> list[float]:
         """When each part of a free answer came."""

@@ -1,10 +1,12 @@
 """A real `vllm serve` on a CPU with maskd-vllm: requests, bad inputs, and servers that die or hang.
 
     tests/engines/vllm_run.py --vllm build/engines/vllm/bin/vllm --model build/engines/smollm2 \\
-        --maskd build/release/service/maskd [--subjects N] [--url URL] [--address local:...] [PART...]
+        --maskd build/release/service/maskd [--subjects N] [--url URL] [--address local:...]
+        [--family NAME] [PART...]
 
 Starts maskd and vLLM, prints a line for each part and exits with 1 when one of them failed. Parts:
-requests, kinds, bad, kill, hang; all of them when none is named. `--url`: an engine that runs
+requests, kinds, bad, kill, hang; all of them when none is named. `--family`: the engine reads its answers
+with `--tool-call-parser maskd` and MASKD_FAMILY, and the part is family. `--url`: an engine that runs
 already, with MASKD_ADDRESS=unix:SOCKET (--socket). docs/clients.md says how such an engine is
 installed. `--address`: in place of the server's; of `local:` there is nothing to kill or to hang.
 `--dtype float32`: quicker where there is no AVX-512.
@@ -102,6 +104,36 @@ def run_kinds(engine: Engine, _server: Server, _arguments: argparse.Namespace) -
     return not failed
 
 
+def run_family(engine: Engine, _server: Server, _arguments: argparse.Namespace) -> bool:
+    """Calls that are asked for are held to by masks, and read back out of the tokens, whole and streamed."""
+    schemas = {
+        "add": {"type": "object", "properties": {"age": {"type": "integer", "maximum": 99}},
+                "required": ["age"], "additionalProperties": False},
+        "look_up": {"type": "object", "properties": {"city": {"enum": ["Paris", "Rome"]}, "days": {
+            "type": "array", "items": {"type": "integer", "maximum": 9}, "maxItems": 3}},
+            "required": ["city", "days"], "additionalProperties": False},
+    }
+    tools = [{"type": "function", "function": {"name": name, "parameters": schema}}
+             for name, schema in schemas.items()]
+    named = {"type": "function", "function": {"name": "look_up"}}
+    failed, count = [], 0
+    for choice, text in (("required", "Add 7."), ("required", "The weather in Rome?"), (named, "Paris?")):
+        asked = {"tools": tools, "tool_choice": choice, "parallel_tool_calls": False}
+        status, answer = engine.chat(text, **asked)
+        message = answer["choices"][0]["message"] if status == 200 else {}
+        whole = [call["function"] for call in message.get("tool_calls") or ()]
+        content, streamed = engine.streamed(text, **asked)
+        for calls, beside in ((whole, message.get("content")), (streamed, content)):
+            count += 1
+            good = len(calls) == 1 and not beside and satisfies(calls[0]["arguments"],
+                                                                schemas[calls[0]["name"]])
+            if not good or (choice is named and calls[0]["name"] != "look_up"):
+                failed.append(f"{text} {status} {calls} {beside!r}")
+        print(f"  {text} {streamed}")
+    print(f"family: {count - len(failed)} of {count} answers are one call {failed or ''}")
+    return not failed
+
+
 def run_bad(engine: Engine, _server: Server, _arguments: argparse.Namespace) -> bool:
     """What no grammar can be made of is the client's error, with words."""
     statuses: Counter[int] = Counter()
@@ -126,8 +158,10 @@ def run_kill(engine: Engine, server: Server, _arguments: argparse.Namespace) -> 
         went_on = Counter(each.result()[0] for each in free)
     without = engine.chat("Age?", {"regex": "[0-9]{3}"})[0]
     server.start()
-    time.sleep(2)
-    tries = [engine.chat("Age?", {"regex": "[0-9]{2}"})[0] for _ in range(3)]
+    tries: list[int] = []
+    while len(tries) < 30 and tries[-1:] != [200]:  # it reads its vocabulary first
+        time.sleep(2)
+        tries.append(engine.chat("Age?", {"regex": "[0-9]{2}"})[0])
     print(f"kill: constrained {dict(ended)}, free {dict(went_on)}, without a server {without}, "
           f"after it {tries}")
     return went_on == {200: 2} and ended[0] == 0 and without == 503 and tries[-1] == 200
@@ -158,6 +192,7 @@ def run_hang(engine: Engine, server: Server, _arguments: argparse.Namespace) -> 
 
 
 _PARTS = {"requests": run_requests, "kinds": run_kinds, "bad": run_bad, "kill": run_kill, "hang": run_hang}
+_FAMILY = {"family": run_family}
 
 
 @contextlib.contextmanager
@@ -165,9 +200,11 @@ def _running(arguments: argparse.Namespace) -> Iterator[str]:
     if arguments.url:
         yield arguments.url
         return
-    with serving(arguments.vllm, arguments.model, arguments.port, arguments.log,
-                 {"MASKD_ADDRESS": arguments.address or f"unix:{arguments.socket}"},
-                 dtype=arguments.dtype) as url:
+    variables = {"MASKD_ADDRESS": arguments.address or f"unix:{arguments.socket}"}
+    if arguments.family:
+        variables["MASKD_FAMILY"] = arguments.family
+    with serving(arguments.vllm, arguments.model, arguments.port, arguments.log, variables,
+                 dtype=arguments.dtype, tools="maskd" if arguments.family else "hermes") as url:
         yield url
 
 
@@ -183,15 +220,17 @@ def main() -> None:
     parser.add_argument("--address", default="")
     parser.add_argument("--dtype", default="auto")
     parser.add_argument("--subjects", type=int, default=1)
-    parser.add_argument("parts", nargs="*", default=list(_PARTS))
+    parser.add_argument("--family", default="")
+    parser.add_argument("parts", nargs="*")
     arguments = parser.parse_args()
+    parts = _FAMILY if arguments.family else _PARTS
     if not arguments.url and not pathlib.Path(arguments.vllm).exists():
         print(f"vllm_run: SKIPPED, there is no {arguments.vllm}", file=sys.stderr)
         sys.exit(77)
     server = Server(arguments.maskd, arguments.socket, arguments.model)
     try:
         with _running(arguments) as url:
-            good = [_PARTS[part](Engine(url), server, arguments) for part in arguments.parts]
+            good = [parts[part](Engine(url), server, arguments) for part in arguments.parts or parts]
     finally:
         server.kill()
     sys.exit(0 if all(good) else 1)

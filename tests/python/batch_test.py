@@ -11,6 +11,7 @@ import weakref
 
 import numpy as np
 import pytest
+from conftest import hang
 
 import maskd
 from maskd import batch as batch_module
@@ -36,15 +37,6 @@ def serving(folder, name):
         finally:
             server.send_signal(signal.SIGCONT)
             server.kill()
-
-
-def hang(server):
-    """SIGSTOP, and until all of its threads stand still."""
-    server.send_signal(signal.SIGSTOP)
-    threads = pathlib.Path(f"/proc/{server.pid}/task")
-    while any((each / "stat").read_text().rpartition(")")[2].split()[0] != "T"
-              for each in threads.iterdir()):
-        time.sleep(0.01)
 
 
 class InOrder(maskd.FailoverStream):
@@ -160,6 +152,90 @@ def test_rows_that_open_are_the_last_of_the_answer_as_of_the_batch(rows):
         batch.append(opened(rows, text.decode()))
         step(rows)
         assert [allowed(words) for words in table_of(rows, batch)][-1] == text
+
+
+def usual(rows, batch, token):
+    """Each takes the token, and the step is one message: whether it was of the last one's rows again."""
+    assert all(row.accept_one(token) for row in batch)
+    before = rows._link.last  # noqa: SLF001
+    step(rows)
+    return rows._link.last is before  # noqa: SLF001
+
+
+def test_the_usual_step_is_the_last_ones_rows_again(rows):
+    batch = [opened(rows, "[ab]{9}") for _ in range(3)]
+    step(rows)
+    assert usual(rows, batch, ord("a")) and usual(rows, batch, ord("b"))
+    assert not usual(rows, batch[::-1], ord("a"))  # another order
+    assert usual(rows, batch[::-1], ord("b"))
+    assert not usual(rows, batch[:2], ord("a"))  # one takes none
+    assert usual(rows, batch[:2], ord("a"))
+    assert not usual(rows, batch, ord("b"))  # and is back
+    for row, left in zip(batch, (2, 2, 4), strict=True):
+        for _ in range(left):
+            assert allowed(row.masks[0]) == b"ab"
+            assert row.accept_one(ord("a"))
+            step(rows)
+    assert [allowed(row.masks[0]) for row in batch] == [b""] * 3
+
+
+def test_a_row_that_takes_more_than_one_token_takes_them_in_order(rows):
+    batch = [opened(rows, "abc"), opened(rows, "abc")]
+    step(rows)
+    assert all(row.accept_one(ord("a")) for row in batch)
+    assert not any(row.is_current for row in batch) and all(row.allows(ord("z")) for row in batch)
+    assert batch[0].accept([ord("b")])  # behind the one that is noted: the server judges it
+    batch[1].rollback(1)
+    step(rows)
+    assert [allowed(row.masks[0]) for row in batch] == [b"c", b"a"]
+    assert batch[0].accept_one(ord("c")) and batch[1].accept_one(ord("a"))
+    batch[1].remaining = 9
+    step(rows)
+    assert [allowed(row.masks[0]) for row in batch] == [b"", b"b"]
+
+
+def test_what_ends_and_what_begins_do_not_change_the_others(rows):
+    batch = [opened(rows, "[ab]*") for _ in range(4)]
+    step(rows)
+    assert all(row.accept_one(token) for row, token in zip(batch, (END, *b"aaa"), strict=True))
+    batch[0].leave()
+    gone = batch[3].id
+    batch = [*batch[1:3], opened(rows, "xy")]  # the fourth is dropped with its token
+    messages = rows.messages
+    step(rows)
+    assert rows.messages == messages + 1 and gone not in rows._link.opened  # noqa: SLF001
+    assert [allowed(words) for words in table_of(rows, batch)] == [b"ab", b"ab", b"x"]
+    assert all(row.accept_one(token) for row, token in zip(batch, b"abx", strict=True))
+    step(rows)
+    assert [allowed(words) for words in table_of(rows, batch)] == [b"ab", b"ab", b"y"]
+
+
+def test_a_token_noted_before_an_older_answer_comes_is_not_lost(rows):
+    first, other = opened(rows, "abc"), opened(rows, "xyz")
+    step(rows)
+    assert first.accept_one(ord("a"))
+    rows.send()
+    assert other.accept_one(ord("x"))
+    rows.send()
+    rows.receive()  # two answers; `first` has the older one
+    assert first.accept_one(ord("b")) and other.accept_one(ord("y"))
+    step(rows)
+    assert [allowed(row.masks[0]) for row in (first, other)] == [b"c", b"z"]
+
+
+def test_drafts_are_tested_as_far_as_they_are_followed(rows):
+    row = opened(rows, "a[bc]de*")
+    step(rows)
+    row.accept(list(b"a"))
+    step(rows, [(row, list(b"bde"))])
+    assert row.known == 4 and row.drafts == tuple(b"bde")
+    assert row.accept(list(b"bd")) and not row.accept([ord("z")])
+    row.rollback(1)
+    assert not row.accept([ord("e")]) and row.accept([ord("d")]) and row.accept([ord("e")])
+    row.rollback(3)
+    assert row.accept([ord("c")]) and row.accept([ord("z")])  # another way than the drafts': the server judges
+    step(rows)
+    assert row.failed is not None and not row.accept([ord("d")])
 
 
 def test_masks_that_somebody_holds_stay_as_they_are(rows):

@@ -4,7 +4,9 @@ its place: the engine in this process, "local:".
 
 import os
 import pathlib
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -37,3 +39,12 @@ def address(tmp_path_factory: pytest.TempPathFactory):
 def client(address: str):
     with maskd.Client(address, timeout_s=20) as connected:
         yield connected
+
+
+def hang(server: subprocess.Popen[bytes]) -> None:
+    """SIGSTOP, and until all of its threads stand still."""
+    server.send_signal(signal.SIGSTOP)
+    threads = pathlib.Path(f"/proc/{server.pid}/task")
+    while any((each / "stat").read_text().rpartition(")")[2].split()[0] != "T"
+              for each in threads.iterdir()):
+        time.sleep(0.01)

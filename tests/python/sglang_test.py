@@ -6,8 +6,10 @@ and SamplingBatchInfo drive it; else those of fake_sglang.py, which say no more 
 that wheel_interface_test.py holds the newest release to.
 """
 
+import dataclasses
 import json
 import os
+import signal
 import subprocess
 import sys
 import types
@@ -15,6 +17,7 @@ import types
 import fake_sglang
 import numpy as np
 import pytest
+from conftest import hang
 
 from maskd._vocabulary import _BYTES
 
@@ -219,6 +222,36 @@ def test_a_server_that_is_gone_ends_constrained_requests_alone(sglang, tmp_path,
         grammar.accept_token(ord("b"))
     made = ready(backend, "regex", "xyz")
     assert "not available" in made.error_message and ("regex", "xyz") not in backend.cache
+
+
+def test_a_server_that_hangs_is_waited_for_in_one_step_alone(sglang, tmp_path, monkeypatch):
+    """That of a batch with a free sequence, MASKD_STEP_MS; MASKD_HANG_MS is for batches without."""
+    socket = tmp_path / "s"
+    for name, value in {"ADDRESS": f"unix:{socket}", "HANG_MS": "600000", "STEP_MS": "10000"}.items():
+        monkeypatch.setenv(f"MASKD_{name}", value)
+    with subprocess.Popen([os.environ["MASKD_SERVER"], f"--listen=unix:{socket}", "--metrics_listen="],
+                          stdin=subprocess.DEVNULL) as server:
+        try:
+            backend = sglang.create(None, Tokenizer(), WIDTH, {END})
+            batch = [ready(backend, "regex", "abc") for _ in range(4)]
+            assert masks(*batch) == [b"a"] * 4
+            backend.rows.settings = dataclasses.replace(backend.rows.settings, step_s=0.1)
+            hang(server)
+            for grammar in batch:
+                grammar.accept_token(ord("a"))
+            table = batch[0].allocate_vocab_mask(WIDTH, 5, "cpu")
+            batch[0].fill_vocab_mask_batched(entries(*batch), table)  # not in ten minutes
+            assert [allowed(row) for row in np.asarray(table)] == [bytes(range(256))] * 5
+            assert backend.rows.late == 1
+            messages = backend.rows.messages
+            for grammar in batch:
+                with pytest.raises(ValueError, match="maskd: DEADLINE_EXCEEDED"):
+                    grammar.accept_token(ord("b"))
+            masks(*batch)
+            assert backend.rows.late == 1 and backend.rows.messages == messages
+        finally:
+            server.send_signal(signal.SIGCONT)
+            server.terminate()
 
 
 def test_an_engine_without_a_server_does_not_start(sglang, monkeypatch):

@@ -117,8 +117,10 @@ class MaskStruct(Structure):
                 ("bias_count", c_int64), ("has_temperature", c_int32), ("temperature", c_float)]
 
 
-# Name -> (result, arguments). Functions whose result is STATUS raise it.
+# Name -> (result, arguments). Functions whose result is STATUS raise it; those that a step calls, or each of its
+# rows, leave that to their callers (check()): raising is a call of Python's in each of theirs.
 STATUS = "status"
+UNCHECKED = c_void_p
 _FUNCTIONS = {
     "abi_version": (c_int32, []),
     "version": (c_char_p, []),
@@ -158,11 +160,11 @@ _FUNCTIONS = {
     "stream_in_flight": (c_int32, [c_void_p]),
     "stream_going_away": (c_int32, [c_void_p]),
     "stream_submit": (STATUS, [c_void_p, c_void_p, POINTER(c_uint64)]),
-    "stream_submit_each": (STATUS, [c_void_p, c_void_p, c_void_p, c_void_p, c_int64,
-                                    POINTER(c_uint64)]),
+    "stream_submit_each": (UNCHECKED, [c_void_p, c_void_p, c_void_p, c_void_p, c_int64,
+                                       POINTER(c_uint64)]),
     "stream_collect": (STATUS, [c_void_p, c_int64, c_void_p]),
-    "stream_collect_masks": (STATUS, [c_void_p, c_int64, c_void_p, c_char_p, c_int64, c_void_p,
-                                      c_int64, c_void_p]),
+    "stream_collect_masks": (UNCHECKED, [c_void_p, c_int64, c_void_p, c_char_p, c_int64, c_void_p,
+                                         c_int64, c_void_p]),
     "stream_close": (STATUS, [c_void_p, c_int64]),
     "step_new": (c_void_p, []),
     "step_free": (None, [c_void_p]),
@@ -173,10 +175,10 @@ _FUNCTIONS = {
     "step_set_remaining": (STATUS, [c_void_p, c_uint64, c_uint32]),
     "step_want_forced": (STATUS, [c_void_p, c_uint64]),
     "step_snapshot": (STATUS, [c_void_p, c_uint64]),
-    "step_take": (STATUS, [c_void_p, c_uint64, c_void_p, c_int64]),
+    "step_take": (UNCHECKED, [c_void_p, c_uint64, c_void_p, c_int64]),
     "step_take_each": (STATUS, [c_void_p, c_void_p, c_void_p, c_int64]),
     "step_rollback": (STATUS, [c_void_p, c_uint64, c_uint32]),
-    "step_draft": (STATUS, [c_void_p, c_uint64, c_void_p, c_void_p, c_int64]),
+    "step_draft": (UNCHECKED, [c_void_p, c_uint64, c_void_p, c_void_p, c_int64]),
     "step_fork": (STATUS, [c_void_p, c_uint64, c_uint64]),
     "step_close": (STATUS, [c_void_p, c_uint64]),
     "step_wait_for_compile": (STATUS, [c_void_p, c_int64]),
@@ -229,11 +231,12 @@ def _load() -> ctypes.CDLL:
         function.argtypes = arguments
         function.restype = c_void_p if result is STATUS else result
         if result is STATUS:
-            function.errcheck = _raise
+            function.errcheck = check
     return library
 
 
-def _raise(status: int | None, _function: object, _arguments: object) -> None:
+def check(status: int | None, _function: object = None, _arguments: object = None) -> None:
+    """Errors: the status's."""
     if not status:
         return
     try:

@@ -34,7 +34,7 @@ class Opening(NamedTuple):
 class Ids(NamedTuple):
     """Row ids (uint64) or tokens (int32), side by side as the library reads them."""
 
-    data: bytes
+    data: Any  # bytes, or an array of ctypes
     size: int  # how many
 
 
@@ -110,6 +110,14 @@ class StepBase(ABC):
         """take_each() of what an engine has packed."""
         self._take_each(np.frombuffer(rows.data, np.uint64), np.frombuffer(tokens.data, np.int32))
 
+    def take_row_packed(self, row: int, tokens: Ids) -> None:
+        """take() of the same."""
+        self._take(row, np.frombuffer(tokens.data, np.int32))
+
+    def draft_packed(self, row: int, drafts: Ids) -> None:
+        """draft() of a chain."""
+        self._draft(row, np.frombuffer(drafts.data, np.int32), None)
+
     @abstractmethod
     def rollback(self, row: int, token_count: int) -> Self:
         """Takes back a row's last tokens, before those that take() gives."""
@@ -170,7 +178,7 @@ class MaskTable:
     """Room for the masks of a batch. What numpy would be asked for in each step is asked once, and so
     is the memory, which for many rows is new pages each time."""
 
-    __slots__ = ("_alone", "address", "bits", "width", "words")
+    __slots__ = ("_alone", "_rows", "address", "bits", "width", "words")
 
     def __init__(self, rows: int, words: int) -> None:
         self.words = np.empty((rows, words), np.int32)
@@ -178,12 +186,14 @@ class MaskTable:
         # Machines that maskd runs on have the lowest byte of a word first.
         self.bits: Any = self.words.data.cast("B") if self.words.size else b""
         self.width = words
+        self._rows = rows
         self._alone = sys.getrefcount(self.words)
 
-    @property
-    def is_free(self) -> bool:
-        """Whether no view of `words` is left, in the engine or here."""
-        return sys.getrefcount(self.words) == self._alone
+    def lend(self, count: int) -> np.ndarray | None:
+        """Its first rows; None: it has not so many, or a view of it is left, in the engine or here."""
+        if count > self._rows or sys.getrefcount(self.words) != self._alone:
+            return None
+        return self.words[:count]
 
 
 # States of rows that have a mask: active and finished ones.

@@ -57,7 +57,7 @@ class Step(_abi.Handle, StepBase):
         lib.maskd_step_wait_for_compile(self.handle, milliseconds)
 
     def _take(self, row: int, tokens: np.ndarray) -> None:
-        lib.maskd_step_take(self.handle, row, tokens.tobytes(), tokens.size)
+        _abi.check(lib.maskd_step_take(self.handle, row, tokens.tobytes(), tokens.size))
 
     def _take_each(self, rows: np.ndarray, tokens: np.ndarray) -> None:
         lib.maskd_step_take_each(self.handle, rows.tobytes(), tokens.tobytes(), rows.size)
@@ -66,14 +66,26 @@ class Step(_abi.Handle, StepBase):
         """take_each() with arrays of the right type, which are not looked at."""
         lib.maskd_step_take_each(self._handle, rows.data, tokens.data, rows.size)
 
+    def take_row_packed(self, row: int, tokens: Ids) -> None:
+        """take() of one row with an array of the right type."""
+        status = lib.maskd_step_take(self._handle, row, tokens.data, tokens.size)
+        if status:
+            _abi.check(status)
+
+    def draft_packed(self, row: int, drafts: Ids) -> None:
+        """draft() of a chain with an array of the right type."""
+        status = lib.maskd_step_draft(self._handle, row, drafts.data, None, drafts.size)
+        if status:
+            _abi.check(status)
+
     def rollback(self, row: int, token_count: int) -> Self:
         """Takes back a row's last tokens, before those that take() gives."""
         lib.maskd_step_rollback(self.handle, row, token_count)
         return self
 
     def _draft(self, row: int, tokens: np.ndarray, parents: np.ndarray | None) -> None:
-        lib.maskd_step_draft(self.handle, row, tokens.tobytes(),
-                             None if parents is None else parents.tobytes(), tokens.size)
+        tree = None if parents is None else parents.tobytes()
+        _abi.check(lib.maskd_step_draft(self.handle, row, tokens.tobytes(), tree, tokens.size))
 
     def set_remaining(self, row: int, token_count: int) -> Self:
         """How many tokens the row may still produce, its end included: its masks lead to an end
@@ -261,20 +273,25 @@ class Stream(_abi.Handle, StreamBase[Step, StepResult]):
     def submit_each(self, rows: Any, tokens: Any) -> int:
         """A step of one token a row, in one call; gives its number."""
         named, sampled = one_each(rows, tokens)
-        lib.maskd_stream_submit_each(self.handle, self._each.handle, named.tobytes(),
-                                     sampled.tobytes(), named.size, self._to_number)
+        _abi.check(lib.maskd_stream_submit_each(self.handle, self._each.handle, named.tobytes(),
+                                                sampled.tobytes(), named.size, self._to_number))
         return self._number.value
 
     def submit_packed(self, rows: Ids, tokens: Ids) -> None:
         """submit_each() with arrays of the right type, which are not looked at."""
-        lib.maskd_stream_submit_each(self._handle, self._each_handle, rows.data, tokens.data, rows.size,
-                                     None)
+        status = lib.maskd_stream_submit_each(self._handle, self._each_handle, rows.data, tokens.data,
+                                              rows.size, None)
+        if status:
+            _abi.check(status)
 
     def collect_masks(self, timeout_s: float, rows: Ids, out: MaskTable) -> tuple[StepResult, bool]:
         """collect(), and where every row has a mask, their words into `out`; whether that was so.
         """
-        lib.maskd_stream_collect_masks(self._handle, int(timeout_s * 1000), self._result_handle, rows.data,
-                                       rows.size, out.address, out.width, self._to_is_whole)
+        status = lib.maskd_stream_collect_masks(self._handle, int(timeout_s * 1000), self._result_handle,
+                                                rows.data, rows.size, out.address, out.width,
+                                                self._to_is_whole)
+        if status:
+            _abi.check(status)
         return self._result, self._is_whole.value != 0
 
     def collect(self, timeout_s: float = 10.0) -> StepResult:

@@ -176,7 +176,9 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         start = 0 if self.reasoner_cls is None else self._grammar_start(request, new_token_ids)
         if start > len(new_token_ids):
             return True
-        grammar = _grammar_of(structured)
+        grammar = getattr(structured, "_grammar", None)
+        if type(grammar) is not MaskdGrammar:
+            grammar = _grammar_of(structured)
         row: BatchRow | None = grammar.row
         if row is None or row.failed is not None:
             _log.error("maskd: request %s: %s", request.request_id, grammar.failed)
@@ -218,9 +220,9 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
                     or request.is_prefill_chunk):
                 continue
             drafts = strip_speculative_padding(tokens)
-            start, _ = self._bounds(request, drafts)
+            start = 0 if self.reasoner_cls is None else self._bounds(request, drafts)[0]
             row = _row_of(request)
-            if row is not None and drafts[start:]:
+            if row is not None and len(drafts) > start:
                 asked.append((row, drafts[start:]))
         self.rows.send(asked)
         self.rows.receive(self._nobody_else_waits)
@@ -230,7 +232,7 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         if not request.use_structured_output:
             return spec_tokens
         drafts: list[int] = strip_speculative_padding(spec_tokens)
-        start, _ = self._bounds(request, drafts)
+        start = 0 if self.reasoner_cls is None else self._bounds(request, drafts)[0]
         row = _row_of(request)
         if start >= len(drafts) or row is None:
             return drafts
@@ -240,7 +242,7 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
     def _draft(self, row: BatchRow, drafts: Sequence[int]) -> None:
         """The row has the masks after these drafts, or has failed."""
         assert self.rows is not None
-        if row.is_current and row.drafts[:len(drafts)] == tuple(drafts):
+        if row.is_current and (not drafts or row.drafts[:len(drafts)] == tuple(drafts)):
             return
         self.rows.send([(row, drafts)])
         self.rows.receive(self._nobody_else_waits)
@@ -298,7 +300,7 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         assert self.rows is not None
         stride = 1 + self._drafts
         counts = [stride if self._has_blocks else 1 + len(each) for each in drafts]
-        table = np.full((sum(counts), self.rows.words), _ALL)
+        table = np.empty((sum(counts), self.rows.words), np.int32)
         at = 0
         for request, row, tokens, count in zip(batch, rows, drafts, counts, strict=True):
             self._fill_rows(request, row, strip_speculative_padding(tokens), table[at:at + count])
@@ -308,16 +310,19 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
     def _fill_rows(self, request: Any, row: BatchRow | None, drafts: Sequence[int],
                    table: np.ndarray) -> None:
         grammar_start, constraint_start = self._bounds(request, drafts)
+        masks = None
+        if row is not None and constraint_start <= len(drafts):
+            self._draft(row, drafts[grammar_start:])
+            masks = row.masks
+        if masks is None or row is None:
+            begin = end = len(table)
+        else:
+            begin, end = constraint_start, grammar_start + min(row.known, 1 + len(drafts) - grammar_start)
+            # The token that ended reasoning is the text's first.
+            table[begin:end] = masks[begin - grammar_start:end - grammar_start]
+        table[:begin] = table[end:] = _ALL
         if constraint_start and self._has_blocks:
             self._forbid(table[:constraint_start], self._masked_reasoning_ends(request))
-        if row is None or constraint_start > len(drafts):
-            return
-        self._draft(row, drafts[grammar_start:])
-        if row.masks is None:
-            return
-        masks = row.masks[:min(row.known, 1 + len(drafts) - grammar_start)]
-        skipped = constraint_start - grammar_start  # the token that ended reasoning is the text's first
-        table[constraint_start:grammar_start + len(masks)] = masks[skipped:]
 
     @staticmethod
     def _forbid(table: np.ndarray, tokens: Iterable[int]) -> None:
