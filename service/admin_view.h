@@ -1,7 +1,7 @@
 // What a server does now, as plain values: its streams, its grammars, its limits and its memory.
 //
-// Locks    a list is copied by some at a time, so that whoever opens a stream or a row waits no
-//          longer than a copy of those takes; a stream's figures are read without a lock.
+// Locks    a list is copied kAtOnce at a time: whoever opens a stream or a row waits no longer than
+//          the copy of those takes. A stream's figures are read without a lock.
 // Memory   of one page, however long the list is.
 // Threads  any.
 #ifndef MASKD_SERVICE_ADMIN_VIEW_H_

@@ -1,6 +1,6 @@
-// The last resort of an orderly end: a thread that was started with the process, so that it is
-// there when nothing else works, sleeps until it is told how long the end may take, and then ends
-// the process whatever is running.
+// The last resort of an orderly end. A thread sleeps until it is told how long the end may take,
+// and then ends the process whatever is running. It was started with the process, so that it is
+// there when nothing else works.
 //
 // Invariant  it takes no lock but its own, and _exit() runs no destructor: it cannot hang on what
 //            hangs.

@@ -1,6 +1,6 @@
-// A call comes by a stream's queue, since gRPC delivers only to queues that a thread polls; its
-// thread does no more than pass it on (Accepted()), by an Alarm, to the queue of events that
-// health's own thread waits for. From there on every event of the call comes to that thread.
+// A call comes by a stream's queue, since gRPC delivers only to queues that a thread polls. That
+// queue's thread only passes it on (Accepted()), by an Alarm, to the queue of events that health's
+// thread waits for. From there on every event of the call comes to health's thread.
 //
 // Who wakes whom  Set() and Stop() tell the watchers under the lock; what they write comes back as
 //                 an event. Alarms wake health's thread.

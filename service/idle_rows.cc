@@ -1,4 +1,4 @@
-// A counter of the process tells that some grammar was renewed; which one is not asked, as a stream
+// A counter of the process tells that some grammar was renewed. Which one is not asked: a stream
 // looks at its rows in less time than a list of who holds what would take to keep.
 //
 // Who wakes whom  a stream that has answered a step calls RestAfterRenewals(); the pool's thread

@@ -2,9 +2,8 @@
 // A new one is counted to choose between ids and words, then compared with the dictionary's
 // nearest.
 //
-// Order of choice  same_as where it is in a slot; else the difference from a mask in a slot if that
-// is
-//                  shorter than the mask alone; else alone, and put into a slot if it is long.
+// Order of choice  same_as where it is in a slot. Else the difference from a mask in a slot, if
+//                  that is shorter than the mask alone. Else alone, and put into a slot if long.
 // Invariant  in_slot_[s] is the number of the mask in slot s, and known_ has that number with slot
 //            s: the client's dictionary and this one change by the same replies in the same order.
 // Cost       see the header.

@@ -1,5 +1,5 @@
 // Shared memory that streams have been offered and not fetched yet, by the token that each was
-// told; the sockets at which it is fetched; and what of it is left when a stream has ended.
+// told. The sockets at which it is fetched. What of it is left when a stream has ended.
 // docs/transports.md has the rules.
 //
 // Ended    a client may still read its last replies: they stay until kMaxEnded further streams have

@@ -20,8 +20,8 @@ namespace {
 // Forced bytes that are looked for, at most.
 constexpr int kForcedBytes = 512;
 
-// Of a row or snapshot on the wire beside its masks, tokens and error; of a position beside its
-// mask, on the wire and here until the next step; of one bias; of one token or id.
+// Bytes of a row or snapshot on the wire beside its masks, tokens and error. Then those of a
+// position beside its mask, on the wire and here until the next step; of one bias; of one token.
 constexpr std::int64_t kPartBytes = 256;
 constexpr std::int64_t kPositionBytes = sizeof(Position);
 constexpr std::int64_t kBiasBytes = 16;

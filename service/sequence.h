@@ -88,10 +88,10 @@ class Sequence {
   void Preload(std::span<const TokenId> tokens, TokenPreload* preload) const;
 
   // The positions of `draft`, see grammar_core/matcher/drafts.h; with an empty one the row's own
-  // alone. The sequence stays as it was. Errors: RESOURCE_EXHAUSTED, and the positions not made yet
-  // are invalid, or the first one is, at a dead end; INVALID_ARGUMENT for parents that are no tree,
-  // and there is none; UNAVAILABLE by `new_masks`, which says nothing of what is narrowed, and the
-  // positions mean nothing.
+  // alone. The sequence stays as it was. Errors:
+  //   RESOURCE_EXHAUSTED  positions not made yet are invalid; at a dead end the first one is
+  //   INVALID_ARGUMENT    parents that are no tree: there are no positions
+  //   UNAVAILABLE         by `new_masks`, whatever is narrowed: positions mean nothing
   absl::Status FillPositions(const Draft& draft, std::vector<SequencePosition>* positions,
                              NewMasks new_masks = NewMasks::kMade) const;
 

@@ -1,6 +1,6 @@
 // Nearly every step has moves with a few tokens each and nothing else. Those are read straight from
-// the wire into the rows of the last step, without a protobuf message and without allocations;
-// whatever has more in it is read by protobuf, row by row or as a whole.
+// the wire into the rows of the last step, without a protobuf message and without allocations.
+// Whatever has more in it is read by protobuf, row by row or as a whole.
 //
 // Invariant  both ways give the same step or the same error: the short way says false where it is
 //            not sure, and the long way decides. Tests compare the two.

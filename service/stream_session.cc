@@ -1,9 +1,9 @@
-// A step is applied, waited for and answered, each part so that it can stop after any row and go on
-// later, on another thread: the loops keep their place in members (applied_, answered_), and every
-// row that is named is in named_ before anything is answered.
+// A step is applied, waited for and answered. Each part can stop after any row and go on later, on
+// another thread: the loops keep their place in members (applied_, answered_). Every row that is
+// named is in named_ before anything is answered.
 //
-//   Begin        closes, forks, opens, moves: what may fail fails row by row, as an error to be
-//                said with the row's answer
+//   Begin        closes, forks, opens, moves; what may fail fails row by row, as an error of the
+//                row's answer
 //   AnswerSome   the answers of rows whose masks are known, until the turn is over
 //   Finish       waits for compiles if the step wants that, then the rest; never put off
 //   LookAhead    between two steps

@@ -1,10 +1,11 @@
-// A state is a term, and a step is a derivative of it (Brzozowski, "Derivatives of Regular
-// Expressions", 1964; in the form of Owens, Reppy and Turon, "Regular-expression derivatives
-// re-examined", 2009, with byte classes in place of single bytes). Terms are hash-consed, so the
-// states that texts meet again are found again, and the automaton is built as texts ask for it.
+// A state is a term, and a step is a derivative of it, taken by classes of bytes. Terms are
+// hash-consed, so the states that texts meet again are found again, and the automaton is built as
+// texts ask for it.
 //
 // Invariant  what is published in a term's links is never changed: a reader needs no lock.
 // Cost       a known step is two loads; a new one is a derivative under the grammar's lock.
+// Source     Brzozowski, "Derivatives of Regular Expressions", 1964. Byte classes as in Owens,
+//            Reppy and Turon, "Regular-expression derivatives re-examined", 2009.
 #include "grammar_core/automaton/automaton.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // Two simpler terms around one of characters that counts, as `(\S+\s+){0,93}`.
 //
 // Counts that leave room for many more repeats are cut to a small room in the one, and lifted
-// altogether in the other. A language grows with its counts and the tokens that it allows grow with
-// it, so only a token that the one refuses and the other allows is to be tried on the term between
-// them: whatever its counts are, it shares their masks. Below a Not nothing is changed.
+// altogether in the other. A language grows with its counts, and the tokens that it allows grow
+// with it. So only a token that the one refuses and the other allows has to be tried on the term
+// between them: whatever its counts are, it shares their masks. Below a Not nothing is changed.
 //
 // Cost     kMaxVisits terms at most.
 // Threads  the automaton's lock.

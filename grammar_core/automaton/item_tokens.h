@@ -1,8 +1,8 @@
 // The tokens of a vocabulary that may hold parts of more than one item of an array: those with a
 // comma that may stand between items or members.
 //
-// Ends     those that end the string they begin in and stop within the white space or the string
-//          behind the comma are known by their parts, so that nothing of them has to be read again.
+// Ends     some end the string they begin in, and stop within the white space or the string behind
+//          the comma. These are known by their parts: nothing of them has to be read again.
 // Order    by their bytes, so that tokens that begin alike are side by side.
 // Threads  immutable.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_ITEM_TOKENS_H_

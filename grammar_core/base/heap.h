@@ -12,8 +12,8 @@
 // users.
 //
 // Masks and transitions lie all over that heap, so what a step costs beyond its instructions is
-// their way into the caches, and in pages of 4 KiB each line's address has to be looked up as well:
-// in huge pages the masks of documents take a seventh less at p90 and p99.
+// their way into the caches. In pages of 4 KiB each line's address has to be looked up as well. In
+// huge pages the masks of documents take a seventh less at p90 and p99.
 //
 // What is freed stays until somebody asks for it to go back: TrimHeap() gives back what exceeds a
 // floor, whose pages stay as they are, and is cheap as long as there is nothing to give.

@@ -1,6 +1,6 @@
-// Three answers to how soon a text can end, dearer as they are closer: a bound by bytes, the tokens
-// of the shortest string (a dynamic program over its ends), and a breadth-first search over states,
-// one token a level, that is only asked for less than the second gives.
+// Three answers to how soon a text can end, dearer as they are closer. First a bound by bytes. Then
+// the tokens of the shortest string, by a dynamic program over its ends. Then a breadth-first
+// search over states, one token a level, which is only asked for less than the second gives.
 //
 // Invariant  the search leaves out only what the bound of bytes shows to be too late.
 // Cost       the search walks the trie once for each state that it meets.

@@ -17,7 +17,7 @@
 namespace maskd {
 
 // Makes Nothing of every And and Not of `ir` that has no string, where it is not part of another
-// one, and takes out the others of an object that no undeclared name is left for. Nodes keep their
+// one. Takes out the others of an object that no undeclared name is left for. Nodes keep their
 // numbers. kEdited where there was any. Errors: RESOURCE_EXHAUSTED for limits.emptiness_states, at
 // the place of a rule that holds the node; those of the budget.
 absl::StatusOr<IrForm> DropEmpty(const Limits& limits, Budget& budget, GrammarIr* ir);

@@ -1,3 +1,10 @@
+// Nodes are hash-consed: a node is looked for by its kind, payload and children, and made only
+// where there is none. What a payload is (a text, a set, an object) is found by a key of its bytes
+// and kept once in the pool of its kind.
+//
+// Invariant  children have smaller numbers than their parent, so every pass is a loop over numbers.
+//            Nothing and Empty are the first two nodes of every IR.
+// Cost       a look-up in a hash table for each node, and the key of each payload.
 #include "grammar_core/ir/ir_builder.h"
 
 #include <algorithm>

@@ -1,3 +1,10 @@
+// A depth-first search over states of an object. From a state with a violated condition only
+// members that mend it are tried, since one of them must come. Where one member alone can mend each
+// condition, the answer needs no search.
+//
+// Invariant  a state holds just what its future depends on, so equal keys have equal answers and
+//            none is visited twice.
+// Cost       StateUnits() of work a state, and max_states states at most.
 #include "grammar_core/ir/object_end.h"
 
 #include <algorithm>

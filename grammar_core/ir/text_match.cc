@@ -1,3 +1,10 @@
+// A node maps a set of places in the text to the set of places where its matches end. Sets go
+// through the operators from the leaves up, so nothing is tried twice and there is no backtracking.
+// Only And and Not ask for each place by itself.
+//
+// Invariant  a set has a bit for each place from 0 to the size of the text.
+// Cost       nodes times the size of the text; under an And or Not times the size once more.
+//            Recursion is as deep as the node.
 #include "grammar_core/ir/text_match.h"
 
 #include <algorithm>

@@ -1,3 +1,10 @@
+// One lock around a table for each way by which a mask is found. A mask is made and compared
+// outside of it; what a table drops is moved out and ends behind the lock.
+//
+// Invariant  a mask that is handed out is the only stored one of its content, as far as the store
+//            remembers.
+// Cost       a look-up is a hash and a comparison; the dense masks that a new one is compared with
+//            are a short list, shared as a whole and read without the lock.
 #include "grammar_core/mask/mask_store.h"
 
 #include <algorithm>

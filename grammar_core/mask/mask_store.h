@@ -2,9 +2,8 @@
 //
 //   by content   equal masks are one object.
 //   by parts     the mask that stored masks and single tokens make, see MaskParts.
-//   by key       the mask of every state whose first cells have these keys (see terms/term.h);
-//                a key is a chain, so that one cell is looked at after the other only as far as
-//                needed.
+//   by key       the mask of every state whose first cells have these keys (see terms/term.h). A
+//                key is a chain: one cell is looked at after the other, only as far as needed.
 //   by tail      the signature of every tail whose first cells have these keys.
 //   by class     tokens within a CharacterClass, and tries of a CandidateClass.
 //   by exit      tokens that leave a cell by a byte, see Exits.

@@ -1,3 +1,9 @@
+// Bitmaps of tokens: for each ASCII character those that hold it, for each length up to
+// kIndexedChars those that are no longer. The tokens within a class of characters are what is left
+// when those that hold another character are taken away.
+//
+// Invariant  bitmaps have the ordinary tokens alone; ill-formed ones are in no class.
+// Cost       a class is one pass over a bitmap for each character that it leaves out.
 #include "grammar_core/mask/token_index.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// An ending is made from the far end: the spine is followed to the first cell whose ending is
-// known, or behind which the text may end, and on the way back each cell puts the bytes of its
-// shortest text before what follows. Each byte's node looks down the token trie along the nodes
-// behind it, which have their fewest tokens already: a dynamic program over one text, shared by all
-// that end alike.
+// An ending is made from the far end. The spine is followed to the first cell whose ending is
+// known, or behind which the text may end. On the way back each cell puts the bytes of its shortest
+// text before what follows. Each byte's node looks down the token trie along the nodes behind it,
+// which have their fewest tokens already: a dynamic program over one text, shared by all that end
+// alike.
 //
 // Invariant  a node is never changed once it has its tokens; ending_[s] is kNone where none is
 //            known, so no state is searched twice.

@@ -1,7 +1,7 @@
-// A mask goes through four stages, each shared by fewer than the one before: the tokens of the text
-// (all grammars of the tokenizer), without those that repeat an item (this automaton; for a row's
-// own state, this row), without markers that stand as text only, with the stop ids. The first is
-// dear and is found again in the store; the others are a few words each.
+// A mask goes through four stages, each shared by fewer than the one before. The tokens of the text
+// are shared by all grammars of the tokenizer. Those that repeat an item go for this automaton, or
+// for one row where the state is its own. Then markers that stand as text only go, and the stop ids
+// come. The first stage is dear and is found again in the store; the others are a few words each.
 //
 // Invariant  the slot of a state is written once, under the lock, after the mask that it points to;
 //            readers take it without the lock (release and acquire).

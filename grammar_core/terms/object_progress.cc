@@ -1,7 +1,7 @@
 // In the declared order, without conditions, progress is an index, and all about it are sums over
 // the members behind it that are made once. Otherwise it is an interned state: which members are
-// closed, and what the conditions have been told; whether a member may still come is a search for
-// an end of the object (ir/object_end.h), whose answer is kept with the state.
+// closed, and what the conditions have been told. Whether a member may still come is then a search
+// for an end of the object (ir/object_end.h), whose answer is kept with the state.
 //
 // Invariant  every progress that is handed out can be ended.
 // Example    declared a?, b, c? in order. At the start a and b may come, c may not: b is required

@@ -56,9 +56,9 @@ class ObjectProgress {
     return places_.empty() ? first : progress;
   }
 
-  // Lower bounds, in bytes, where `depth` levels are around the object: of the members that must
-  // still come, each with a comma and what breaks its line; of what follows the name of `member`,
-  // from its closing quote to the brace; of the end; and, where there is no level, of any member.
+  // Lower bounds, in bytes, where `depth` levels are around the object. Of the members that must
+  // still come, each with a comma and what breaks its line. Of what follows the name of `member`,
+  // from its closing quote to the brace. Of the end. Of any member, where there is no level.
   [[nodiscard]] std::uint32_t RequiredBytes(std::uint32_t progress, std::uint32_t depth) const;
   [[nodiscard]] std::uint32_t BytesAfterName(std::uint32_t progress, std::uint32_t member,
                                              std::uint32_t depth) const;

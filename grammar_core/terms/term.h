@@ -8,7 +8,7 @@
 //
 // Spine    A byte term is a chain of cells: Cat(head, tail) has one cell for `head`, which is never
 //          a Cat, and those of `tail`. The spine is the pushdown stack. A byte step looks at the
-//          first cell, and at the next ones only as far as the cells before may be empty; `floor`
+//          first cell, and at the next ones only as far as the cells before may be empty. `floor`
 //          says how many cells, counted from the far end, it leaves unread. So a mask depends only
 //          on the cells above the lowest floor met while it is made, and can be shared by all terms
 //          that begin so.

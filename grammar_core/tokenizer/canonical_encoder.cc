@@ -1,3 +1,10 @@
+// A text is cut at atoms, then at the patterns, then each piece is merged or cut by its scores.
+// What is certain is found by trying: the text is cut once for each follower, and ends at the last
+// border that all of them have.
+//
+// Invariant  CertainTokens() is a beginning of Tokens() of every text that goes on as the followers
+//            say.
+// Cost       the text is cut once for each follower, and its pieces are merged once.
 #include "grammar_core/tokenizer/canonical_encoder.h"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// Each format is a row of a table: how it is told from the head of a file, and what reads it. Every
+// reader gives one raw vocabulary; what the file lacks (special tokens, stop tokens) is then taken
+// from the caller, the files beside it, a preset, or well-known spellings.
+//
+// Invariant  a stop token is special, whatever the file calls it.
+// Cost       one pass over the file, and one over the tokens.
 #include "grammar_core/tokenizer/loader.h"
 
 #include <array>

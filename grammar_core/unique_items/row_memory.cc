@@ -1,4 +1,4 @@
-// An own state is a set of ways to read the text; a step steps each of them, splits those that
+// An own state is a set of ways to read the text. A step steps each of them, splits those that
 // begin an array whose items must differ, and drops those that end in a repetition. Those that lead
 // to nothing but repetitions are dropped above (row_step.h).
 //

@@ -142,8 +142,8 @@ class RowMemory {
   [[nodiscard]] bool Completes(State state, absl::string_view text, Work& work);
   [[nodiscard]] std::vector<std::string> TakenRests(State state) const;
 
-  // For DistinctSearch: the ways behind `byte` are added to `next`; whether one may repeat, there
-  // and behind a character more (see DistinctArrays), and is within a string; its key; the number
+  // For DistinctSearch. The ways behind `byte` are added to `next`. Whether one may repeat, there
+  // and behind a character more (see DistinctArrays), and is within a string. Its key. The number
   // that is being written there, empty where none is.
   void StepWay(const Way& way, unsigned char byte, Ways* next, Work& work);
   [[nodiscard]] bool MayRepeat(const Way& way) const;

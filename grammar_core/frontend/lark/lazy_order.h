@@ -10,8 +10,8 @@
 // do not begin with a shorter text of another.
 //
 // Beside   which terminals may come at one place is found as by the positions of a regular
-//          expression (Glushkov 1961), rules being called from anywhere; of equal terminals at one
-//          place what follows any of them may come together.
+//          expression (Glushkov 1961), rules being called from anywhere. What follows equal
+//          terminals of one place may come together.
 // Errors   UNIMPLEMENTED at a terminal's place: it stands beside different lazy terminals, or none,
 //          at different places; or beside a lazy one stands what is no terminal (%json, %lark, a
 //          parameter). Nothing is loosened. RESOURCE_EXHAUSTED: the budget's work.

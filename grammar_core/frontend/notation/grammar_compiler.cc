@@ -1,3 +1,11 @@
+// Instances under construction are on a stack of frames. An expression is evaluated from its
+// children, which have smaller numbers; a name that is not made yet puts its instance on the stack,
+// and the frame is tried again when that is done.
+//
+// Invariant  an instance is made once; one that is called while it is open becomes a rule, so that
+//            recursion ends.
+// Cost       linear in expressions, once an instance; a part that is put in place of its calls has
+//            kMaxInlineSize nodes at most.
 #include "grammar_core/frontend/notation/grammar_compiler.h"
 
 #include <cassert>

@@ -1,3 +1,11 @@
+// A part that looks at its neighbours has a language for each pair of their kinds, nine in all. Two
+// parts are joined by cases: whether each is empty, and of which kind the characters are that meet.
+// Cases that give the same are not told apart.
+//
+// Invariant  `first` and `last` of a language hold each kind that a text of it can begin or end
+//            with.
+// Cost       nine languages a part at most; a pair is joined once for each kind of character
+//            between them.
 #include "grammar_core/frontend/regex/context_language.h"
 
 #include <algorithm>

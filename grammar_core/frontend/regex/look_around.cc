@@ -1,3 +1,10 @@
+// A look-ahead is an intersection with all that may come behind it. So a sequence with one in it is
+// joined from its end: the rest is known first, and each part in front of it is extended by the
+// rest. Look-behinds are the same from the begin.
+//
+// Invariant  a part is plain once nothing in it looks around; plain parts are joined by
+//            ContextAlgebra alone.
+// Cost       a part is read once for each rest that it meets, within limits.look_around_parts.
 #include "grammar_core/frontend/regex/look_around.h"
 
 #include <algorithm>

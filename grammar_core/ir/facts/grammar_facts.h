@@ -56,8 +56,8 @@ class GrammarFacts {
   [[nodiscard]] std::uint32_t ValueBytes(const ObjectSpec& spec, NodeId value) const {
     return MinBytes(value, spec.DepthWithin(0));
   }
-  // The same of a member, with its name and what breaks its line, of one of the others, and of the
-  // smallest member of all; and how many spaces a level around the object adds to a member at
+  // The same of a member, with its name and what breaks its line; of one of the others; of the
+  // smallest member of all. Then the spaces that a level around the object adds to a member, at
   // least.
   [[nodiscard]] std::uint32_t MemberBytes(const ObjectSpec& spec,
                                           const ObjectSpec::Member& member) const;

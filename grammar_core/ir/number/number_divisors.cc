@@ -1,3 +1,8 @@
+// The remainder of the digits by the common multiple of all divisors says which shifts by powers of
+// ten make a right number. So divisibility is a finite automaton, whose states are the remainders.
+//
+// Invariant  products go through 128 bits or stay below kMaxCount, so that none wraps round.
+// Cost       at most kMaxTries multiples are looked at for one that no excluded divisor goes into.
 #include "grammar_core/ir/number/number_divisors.h"
 
 #include <algorithm>

@@ -1,3 +1,10 @@
+// A mantissa is read digit by digit while its exponent is still to come. What is kept of the digits
+// is their place among the ends of the intervals (NumberCuts) and their remainder by the divisors
+// (NumberDivisors). The two together give the set of exponents that are still right.
+//
+// Invariant  a state is entered only if some digits within the bounds of the spec complete it.
+// Cost       a step is linear in the digits that are left to the part, as it looks for a number
+//            that can follow.
 #include "grammar_core/ir/number/number_language.h"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// Bounds from below, raised round by round from 0 as the equations of the grammar have them: the
+// sum over branches, the product over parts. A round that raises none is the last.
+//
+// Invariant  after every round each count is one that the texts have at least: to stop early is
+//            safe.
+// Cost       kMaxRounds passes over the nodes at most.
 #include "grammar_core/ir/passes/least_values.h"
 
 #include <algorithm>

@@ -1,3 +1,11 @@
+// The form of a node is made from those of its children, along what a text of it may begin with. It
+// is a derivative by a rule: the texts that begin with no variable, and for each variable what
+// follows it.
+//
+// Invariant  a form holds no empty text; whether the node has it is said by `nullable`.
+// Cost       once a node; quadratic in the length of a sequence whose parts may be empty.
+// Source     Brzozowski, "Derivatives of Regular Expressions", 1964, by a rule in place of a
+//            letter.
 #include "grammar_core/ir/passes/left_forms.h"
 
 #include <algorithm>

@@ -1,3 +1,10 @@
+// Rules that begin with each other form a group. Each group is written as a system of left-linear
+// equations (LeftForms), which is solved (LeftSystem). All else is copied word for word
+// (KeptParts).
+//
+// Invariant  the new grammar has the texts of the old one, and no rule of it begins with itself.
+// Cost       linear in what is kept; see left_system.h for what is solved.
+// Source     Arden's rule (1961); Rosenkrantz and Lewis, 1970, for what is left over.
 #include "grammar_core/ir/passes/left_recursion.h"
 
 #include <cassert>

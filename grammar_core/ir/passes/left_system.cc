@@ -1,3 +1,11 @@
+// Variables are taken out one by one, the cheapest first: Arden's rule makes a loop of what a
+// variable says of itself, then its body goes in the place of its calls. The cost of one is the
+// ways that this adds, so sparse systems, as grammars are, stay small.
+//
+// Invariant  what was taken out is named by no variable that is left.
+// Cost       a variable with i ways in and o users adds i * o ways and removes i + o; once all that
+//            are left add some, the left-corner transform takes over.
+// Source     Arden, 1961; Rosenkrantz and Lewis, "Deterministic Left Corner Parsing", 1970.
 #include "grammar_core/ir/passes/left_system.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 // Shape    of the model "llama", pieces with scores are merged; of "gpt2", bytes, at the pattern of
 //          its pre-tokenizer, by name.
 // Source   the patterns are those of the models' own tokenizer.json files, by the names that
-//          llama.cpp has for them; the ids that their tokenizers give for sample texts are compared
-//          in tests/matcher/compare_forced_tokens.py.
+//          llama.cpp has for them. tests/matcher/compare_forced_tokens.py compares the ids that
+//          their tokenizers give for sample texts.
 // Threads  a function without state.
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_GGUF_RULES_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_GGUF_RULES_H_

@@ -1,9 +1,9 @@
 // All schemas that the root reaches, by a worklist; then one search for cycles.
 //
 // Two schemas are joined by an edge when both speak of the same instance: $ref, allOf, anyOf,
-// oneOf, not, if. A cycle of such edges has no meaning (it asks whether a value is valid if it is
-// valid), so it is refused here and everything later may take schemas apart without looking out for
-// it. A cycle through a part of the instance, as in a tree, is fine.
+// oneOf, not, if. A cycle of such edges has no meaning: it asks whether a value is valid if it is
+// valid. So it is refused here, and everything later may take schemas apart without a look for it.
+// A cycle through a part of the instance, as in a tree, is fine.
 //
 // Invariant  index_ finds the view of each schema; every part names a schema in the set. Schemas
 //            without a keyword that are written alike share a view, which has some 900 bytes where

@@ -1,8 +1,8 @@
 // Arrays whose items are counted by what they match (contains, and items that must violate a
 // schema somewhere), as one rule for each state between two items.
 //
-// State    how many items there are, as far as that matters; for each counter how many it has seen,
-//          as far as that matters; for each array that this one must differ from, whether it does.
+// State    how many items there are, and for each counter how many it has seen, both as far as that
+//          matters. For each array that this one must differ from, whether it does.
 // Errors   RESOURCE_EXHAUSTED: kMaxStates.
 // Threads  one thread.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_RULES_ARRAY_STATES_H_
