@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cassert>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -76,13 +77,17 @@ NodeId IrBuilder::Bytes(absl::string_view bytes) {
 }
 
 NodeId IrBuilder::ByteSet(const ByteBits& bytes) {
-  std::string members;
-  for (int byte = 0; byte < 256; ++byte)
-    if (bytes.test(byte)) members.push_back(static_cast<char>(byte));
-  if (members.empty()) return kNothingId;
-  if (members.size() == 1) return Bytes(members);
-  return InternLeaf(IrKind::kByteSet,
-                    InPool(PoolKey(IrKind::kByteSet) + members, bytes, &ir_.byte_sets, &pool_ids_));
+  const std::size_t count = bytes.count();
+  if (count == 0) return kNothingId;
+  if (count == 1) {
+    int member = 0;
+    while (!bytes.test(member)) ++member;
+    return Bytes(std::string(1, static_cast<char>(member)));
+  }
+  static_assert(std::is_trivially_copyable_v<ByteBits> && sizeof(ByteBits) == 256 / 8);
+  std::string key = PoolKey(IrKind::kByteSet);
+  key.append(reinterpret_cast<const char*>(&bytes), sizeof(bytes));
+  return InternLeaf(IrKind::kByteSet, InPool(std::move(key), bytes, &ir_.byte_sets, &pool_ids_));
 }
 
 NodeId IrBuilder::AnyByteOf(absl::string_view bytes) {

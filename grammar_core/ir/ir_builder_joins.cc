@@ -15,6 +15,27 @@
 #include "grammar_core/ir/ir_views.h"
 
 namespace maskd {
+namespace {
+
+// Whether nothing in `nodes` joins, so that they are a sequence as they are: mostly copies of one.
+bool IsSequence(const GrammarIr& ir, const std::vector<NodeId>& nodes) {
+  if (nodes.size() < 2) return false;
+  bool after_literal = false;
+  std::optional<NodeId> last;  // what the node before is a power of
+  for (const NodeId node : nodes) {
+    const IrNode& n = ir.nodes[node];
+    if (n.kind == IrKind::kNothing || n.kind == IrKind::kEmpty || n.kind == IrKind::kConcat)
+      return false;
+    const bool is_literal = n.kind == IrKind::kBytes || n.kind == IrKind::kText;
+    const NodeId base = n.kind == IrKind::kRepeat ? ir.children[n.first_child] : node;
+    if ((is_literal && after_literal) || last == base) return false;
+    after_literal = is_literal;
+    last = base;
+  }
+  return true;
+}
+
+}  // namespace
 
 struct IrBuilder::AltParts {
   std::vector<NodeId> others;
@@ -77,6 +98,7 @@ void IrBuilder::AppendFlat(IrKind kind, NodeId node, std::vector<NodeId>* out) c
 // Literals next to each other are gathered before one node is made of them: making it step by step
 // would keep every prefix.
 NodeId IrBuilder::Concat(const std::vector<NodeId>& nodes) {
+  if (IsSequence(ir_, nodes)) return Intern({.kind = IrKind::kConcat}, nodes);
   std::vector<NodeId> parts;
   for (const NodeId node : nodes) AppendFlat(IrKind::kConcat, node, &parts);
   std::vector<NodeId> sequence;

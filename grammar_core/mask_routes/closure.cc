@@ -57,7 +57,9 @@ int Weight(const Symbols& symbols) {
 
 class Search {
  public:
-  Search(Automaton* automaton, Work* work) : automaton_(automaton), work_(work) {}
+  // States behind more characters than `longest` are not looked at.
+  Search(Automaton* automaton, int longest, Work* work)
+      : automaton_(automaton), max_level_(std::min(kMaxLevel, longest)), work_(work) {}
 
   Closure Run(TermId start);
   std::optional<Closure> Structural(TermId state);
@@ -88,6 +90,7 @@ class Search {
   TermId Step(TermId state, unsigned char byte) { return automaton_->Step(state, byte, *work_); }
 
   Automaton* automaton_;
+  const int max_level_;
   Work* work_;
   Symbols kept_;
   int max_chars_ = CharacterClass::kAnyLength;
@@ -330,7 +333,7 @@ void Search::Decide(TermId state) {
   const Symbols dead = kept_ & ~found.reaction.alive;
   const int all = Weight(kept_);
   const bool by_most = 2 * Weight(reached_by) >= all;
-  if (found.level >= kMaxLevel || members_ >= kMaxMembers ||
+  if (found.level >= max_level_ || members_ >= kMaxMembers ||
       (dead.any() && found.level >= kFarLevel) || (by_most && 2 * Weight(dead) >= all)) {
     found.fate = Fate::kBound;
     max_chars_ = std::min(max_chars_, found.level);
@@ -403,12 +406,12 @@ Closure Search::Run(TermId start) {
 
 }  // namespace
 
-Closure FindClosure(Automaton* automaton, TermId state, Work& work) {
-  return Search(automaton, &work).Run(state);
+Closure FindClosure(Automaton* automaton, TermId state, int longest, Work& work) {
+  return Search(automaton, longest, &work).Run(state);
 }
 
 std::optional<Closure> FindStructuralClosure(Automaton* automaton, TermId state, Work& work) {
-  return Search(automaton, &work).Structural(state);
+  return Search(automaton, kMaxLevel, &work).Structural(state);
 }
 
 }  // namespace maskd

@@ -35,8 +35,8 @@ struct Closure {
 
 // Both are meaningless when `work` failed.
 
-// By a search of the states behind `state`.
-Closure FindClosure(Automaton* automaton, TermId state, Work& work);
+// By a search of the states behind `state`. No token has more bytes than `longest`.
+Closure FindClosure(Automaton* automaton, TermId state, int longest, Work& work);
 
 // By the form of the term, for a repeat of one set of characters, less some strings: free strings,
 // strings of bounded length, undeclared names. Nothing for other states. Looks at two states only.

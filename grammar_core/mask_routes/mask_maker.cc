@@ -301,7 +301,8 @@ void MaskMaker::MakeByWalkOrClosure(TermId state, std::optional<MaskRoute> route
         Walk(all, state, kNarrowNodes, mask)) {
       return;
     }
-    closure = FindClosure(automaton_, state, *work_);
+    const int longest = masks_->index().vocabulary().max_token_bytes();
+    closure = FindClosure(automaton_, state, longest, *work_);
   }
   route_ = MaskRoute::kClosure;
   if (!work_->ok()) return;

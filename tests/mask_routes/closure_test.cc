@@ -18,6 +18,9 @@
 namespace maskd {
 namespace {
 
+// Bytes of a token, at most: more than the search looks at.
+constexpr int kLongest = 64;
+
 // Of ASCII texts.
 bool IsWithin(const CharacterClass& characters, const std::string& text) {
   return std::cmp_less_equal(text.size(), characters.max_chars) &&
@@ -77,10 +80,12 @@ TEST_F(ClosureTest, OfASearchIsRight) {
            {"json_schema", R"({"type":"string","pattern":"^[a-c]*x?[0-9]{0,4}$"})", "\"a"}}) {
     SCOPED_TRACE(row.grammar);
     SmallGrammar grammar(row.kind, row.grammar);
-    const Closure closure =
-        FindClosure(&grammar.automaton(), grammar.Behind(row.text), grammar.work());
-    ASSERT_TRUE(grammar.work().ok());
-    EXPECT_GT(Check(&grammar, row.text, closure).within, 20);
+    for (const int longest : {1, 3, kLongest}) {
+      const Closure closure =
+          FindClosure(&grammar.automaton(), grammar.Behind(row.text), longest, grammar.work());
+      ASSERT_TRUE(grammar.work().ok());
+      EXPECT_GT(Check(&grammar, row.text, closure).within, longest == kLongest ? 20 : 0);
+    }
   }
 }
 
@@ -96,9 +101,17 @@ TEST_F(ClosureTest, OfAFormIsRight) {
   EXPECT_GT(tally.refused, 100) << "what is longer than the string may be";
 }
 
+// As over a vocabulary of bytes.
+TEST_F(ClosureTest, OfShortTokensLooksNoFurther) {
+  SmallGrammar grammar("regex", "[a-z]*(alpha|beta)[0-9]{9}");
+  const TermId behind = grammar.Behind("a");
+  EXPECT_EQ(FindClosure(&grammar.automaton(), behind, 1, grammar.work()).characters.max_chars, 1);
+}
+
 TEST_F(ClosureTest, ACounterIsItsBound) {
   SmallGrammar grammar("regex", "[a-z]{1,20}");
-  const Closure closure = FindClosure(&grammar.automaton(), grammar.Behind("ab"), grammar.work());
+  const Closure closure =
+      FindClosure(&grammar.automaton(), grammar.Behind("ab"), kLongest, grammar.work());
   EXPECT_EQ(closure.characters.max_chars, 18);
   EXPECT_TRUE(closure.characters.ascii['q']);
   EXPECT_FALSE(closure.characters.ascii['1']);
