@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Joins the sources of one target into a few files, so that headers are parsed once for many.
 
-    join_sources.py ROOT INTO NAME SOURCE...
+    join_sources.py [--large] ROOT INTO NAME SOURCE...
 
-Writes INTO/NAME_0.cc, INTO/NAME_1.cc ..., each of which includes up to BATCH sources, and prints what
-to compile: those files and the sources that stay alone, with ';' between them. The paths in them are
+Writes INTO/NAME_0.cc, INTO/NAME_1.cc ..., each of which includes up to BATCH sources, or with --large up to
+LARGE_LINES lines of sources, and prints what to compile: those files and the sources that stay alone, with ';' between them. The paths in them are
 relative to ROOT, so that a compiler cache finds them from another clone too.
 
 Two sources share a file only if neither can see the other's private names. A private name is one
@@ -14,6 +14,10 @@ inner scope hides an outer one without a word of the compiler's. What both decla
 `using` is one thing. Names are found by pattern, and too many rather than too few: a source that fits
 nowhere is compiled alone, as all are without this. An edit can bring a clash; configuring again, which
 the build does when a list of sources changes, looks for it.
+
+With --large a private name gets another one by #define while its source is read, so that it meets nobody.
+All headers come first then, and are not touched. A name that stands behind `.`, `->` or `::` in its source,
+or anywhere in one of its headers, keeps its name, and clashes as it does without --large.
 """
 
 import functools
@@ -22,6 +26,7 @@ import re
 import sys
 
 BATCH = 12
+LARGE_LINES = 12_500  # some 2 GB of a compiler
 # For sources with a class of a named scope: GCC takes it for one of a header, which must not hold what is
 # private to a source.
 HAS_CLASS = """#if defined(__GNUC__) && !defined(__clang__)
@@ -42,6 +47,10 @@ NO_WORDS = re.compile(r'//[^\n]*|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|
 WORD = re.compile(r"(\.|->|::)?\b([A-Za-z_]\w*)")
 USED = re.compile(r"using\s+[\w:]+;")
 TEST = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\((\w+),\s*(\w+)\)")
+# What the patterns above can take for a name, and is none that a source may have.
+KEYWORDS = frozenset("""auto bool char class const constexpr decltype double enum float inline int long namespace noexcept
+operator override return short signed static struct template typename union unsigned using void""".split())
+SYSTEM_INCLUDE = re.compile(r'^#include (?:<[^>]+>|"[^"]+\.h")')
 NO_NAME = ("}", "{", ")", "//", "#", " ", "\t", "namespace", "public", "private", "protected",
            "INSTANTIATE", "return", "extern \"C\" {")
 
@@ -70,8 +79,9 @@ def is_private(line, unnamed):
 class Sources:
     """Reads each file of the tree once."""
 
-    def __init__(self, root):
+    def __init__(self, root, large=False):
         self.root = root
+        self.large = large
 
     @functools.cache
     def text(self, path):
@@ -130,10 +140,56 @@ class Sources:
                     todo.append(header)
         return frozenset(seen)
 
+    @functools.cache
+    def all_words(self, path):
+        return frozenset(word for _, word in WORD.findall(NO_WORDS.sub(" ", self.text(path))))
+
+    @functools.cache
+    def renamed(self, path):
+        """The private names that get another one by #define while the source is read."""
+        if not self.large:
+            return frozenset()
+        names = {name for name, origin in self.private(path).items()
+                 if name.isidentifier() and not USED.match(origin) and origin == path or " = " in origin}
+        names -= KEYWORDS
+        names -= set(DEFINE.findall(self.text(path)))
+        names -= {word for behind, word in WORD.findall(NO_WORDS.sub(" ", self.text(path))) if behind}
+        return frozenset(names.difference(*map(self.all_words, self.headers(path))))
+
+    @functools.cache
+    def includes(self, path):
+        """Its lines of #include that stand under no condition."""
+        lines = []
+        depth = 0
+        for line in self.text(path).splitlines():
+            depth += line.startswith("#if") - line.startswith("#endif")
+            found = SYSTEM_INCLUDE.match(line)
+            if found and depth == 0:
+                lines.append(found.group())
+        return lines
+
+    def lines(self, path):
+        return self.text(path).count("\n")
+
     def names(self, path):
         """What has to be known of a source to let it stand beside others."""
         shown = (self.shown(header) for header in self.headers(path))
-        return Names(self.private(path), self.words(path), frozenset().union(*shown))
+        renamed = self.renamed(path)
+        private = {name: origin for name, origin in self.private(path).items() if name not in renamed}
+        return Names(private, self.words(path) - renamed, frozenset().union(*shown))
+
+    def joined(self, paths):
+        """The text of a file that includes those sources."""
+        text = HAS_CLASS if any(map(self.has_class, paths)) else ""
+        if self.large:
+            text += "".join(f"{line}\n" for line in dict.fromkeys(sum(map(self.includes, paths), [])))
+        for path in paths:
+            suffix = re.sub(r"\W", "_", path)
+            names = sorted(self.renamed(path))
+            text += "".join(f"#define {name} {name}_of_{suffix}\n" for name in names)
+            text += f'#include "{path}"\n'
+            text += "".join(f"#undef {name}\n" for name in names)
+        return text
 
 
 class Names:
@@ -166,7 +222,13 @@ class Batch:
     """Sources that one file will include, and their names together."""
     def __init__(self):
         self.paths = []
+        self.lines = 0
         self.names = Names()
+
+    def has_room(self, sources, path):
+        if sources.large:
+            return self.lines + sources.lines(path) <= LARGE_LINES
+        return len(self.paths) < BATCH
 
 
 def join(sources, paths):
@@ -175,36 +237,37 @@ def join(sources, paths):
     for path in paths:
         names = sources.names(path)
         batch = next((batch for batch in batches
-                      if len(batch.paths) < BATCH and batch.names.can_stand_beside(names)), None)
+                      if batch.has_room(sources, path) and batch.names.can_stand_beside(names)), None)
         if batch is None:
             batch = Batch()
             batches.append(batch)
         batch.paths.append(path)
+        batch.lines += sources.lines(path)
         batch.names.add(names)
     return batches
 
 
 def main():
     """Writes the files and prints what to compile, with ';' between them for CMake."""
-    root = pathlib.Path(sys.argv[1])
-    into = pathlib.Path(sys.argv[2])
-    name = sys.argv[3]
+    arguments = sys.argv[1:]
+    large = arguments[0] == "--large"
+    root, into = map(pathlib.Path, arguments[large:large + 2])
+    name = arguments[large + 2]
     inside = []
     result = []
-    for source in map(pathlib.Path, sys.argv[4:]):
+    for source in map(pathlib.Path, arguments[large + 3:]):
         if source.is_relative_to(root) and not source.is_relative_to(root / "build"):
             inside.append(source.relative_to(root).as_posix())
         else:
             result.append(source.as_posix())
     into.mkdir(parents=True, exist_ok=True)
-    sources = Sources(root)
+    sources = Sources(root, large)
     for index, batch in enumerate(join(sources, inside)):
         if len(batch.paths) == 1:
             result.append((root / batch.paths[0]).as_posix())
             continue
         path = into / f"{name}_{index}.cc"
-        text = HAS_CLASS if any(map(sources.has_class, batch.paths)) else ""
-        text += "".join(f'#include "{source}"\n' for source in batch.paths)
+        text = sources.joined(batch.paths)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
         result.append(path.as_posix())

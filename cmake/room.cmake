@@ -7,6 +7,14 @@ if(MASKD_JOIN_SOURCES)
     ${PROJECT_SOURCE_DIR}/cmake/join_sources.py)
 endif()
 
+# With MASKD_JOIN_ROOMS the sources of all rooms are compiled together, in a few large files: that is the preset
+# `quick`. Rooms are then archives of little; what they had is in maskd_rooms, and includes are checked by nobody.
+option(MASKD_JOIN_ROOMS "Compile the sources of all rooms as a few" OFF)
+if(MASKD_JOIN_ROOMS)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  file(WRITE ${PROJECT_BINARY_DIR}/no_source.cc "")
+endif()
+
 # maskd_joined(RESULT NAME file...): what to compile for those sources of the target NAME.
 function(maskd_joined result name)
   list(TRANSFORM ARGN REPLACE "^([^/].*)$" "${CMAKE_CURRENT_SOURCE_DIR}/\\1" OUTPUT_VARIABLE sources)
@@ -27,6 +35,16 @@ endfunction()
 # stands behind APART is never joined: kernels for one kind of processor each, files with options of their own.
 function(maskd_room name)
   cmake_parse_arguments(ROOM "" "" "SRCS;DEPS;APART" ${ARGN})
+  if(MASKD_JOIN_ROOMS)
+    list(TRANSFORM ROOM_SRCS REPLACE "^([^/].*)$" "${CMAKE_CURRENT_SOURCE_DIR}/\\1" OUTPUT_VARIABLE sources)
+    set(ROOM_SRCS ${sources})
+    list(FILTER ROOM_SRCS INCLUDE REGEX "^${PROJECT_BINARY_DIR}/")  # generated here, so compiled here
+    list(FILTER sources EXCLUDE REGEX "^${PROJECT_BINARY_DIR}/")
+    set_property(GLOBAL APPEND PROPERTY maskd_room_sources ${sources})
+    set_property(GLOBAL APPEND PROPERTY maskd_room_targets maskd_${name})
+    list(APPEND ROOM_SRCS ${PROJECT_BINARY_DIR}/no_source.cc)
+    list(APPEND ROOM_DEPS maskd_rooms)
+  endif()
   maskd_joined(ROOM_SRCS maskd_${name} ${ROOM_SRCS})
   add_library(maskd_${name} STATIC ${ROOM_SRCS} ${ROOM_APART})
   add_library(maskd::${name} ALIAS maskd_${name})
@@ -36,6 +54,38 @@ function(maskd_room name)
   set_target_properties(maskd_${name} PROPERTIES
     POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   maskd_warnings(maskd_${name})
+endfunction()
+
+# Behind the last room: the archive of what they have, where MASKD_JOIN_ROOMS puts it together.
+function(maskd_join_rooms)
+  if(NOT MASKD_JOIN_ROOMS)
+    return()
+  endif()
+  get_property(sources GLOBAL PROPERTY maskd_room_sources)
+  get_property(rooms GLOBAL PROPERTY maskd_room_targets)
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/join_sources.py --large
+      ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/joined rooms ${sources}
+    OUTPUT_VARIABLE sources COMMAND_ERROR_IS_FATAL ANY)
+  add_library(maskd_rooms STATIC ${sources})
+  target_link_libraries(maskd_rooms PUBLIC ${rooms})
+  set_target_properties(maskd_rooms PROPERTIES
+    POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+endfunction()
+
+# maskd_join_generated(TARGET): with MASKD_JOIN_ROOMS what protoc makes for it is compiled as one file. Each has
+# private names that all have.
+function(maskd_join_generated target)
+  if(MASKD_JOIN_ROOMS)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0 UNITY_BUILD_UNIQUE_ID MASKD_FILE
+      UNITY_BUILD_CODE_BEFORE_INCLUDE "#define MASKD_JOIN_(a, b) a##b
+#define MASKD_JOIN(a, b) MASKD_JOIN_(a, b)
+#define schemas MASKD_JOIN(schemas_, MASKD_FILE)
+#define file_default_instances MASKD_JOIN(instances_, MASKD_FILE)"
+      UNITY_BUILD_CODE_AFTER_INCLUDE "#undef schemas
+#undef file_default_instances
+#undef MASKD_JOIN
+#undef MASKD_JOIN_")
+  endif()
 endfunction()
 
 # maskd_program(NAME SRCS file... DEPS target...): an executable of ours, named as its users call it.
