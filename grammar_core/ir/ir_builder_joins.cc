@@ -98,7 +98,7 @@ void IrBuilder::AppendFlat(IrKind kind, NodeId node, std::vector<NodeId>* out) c
 // Literals next to each other are gathered before one node is made of them: making it step by step
 // would keep every prefix.
 NodeId IrBuilder::Concat(const std::vector<NodeId>& nodes) {
-  if (IsSequence(ir_, nodes)) return Intern({.kind = IrKind::kConcat}, nodes);
+  if (IsSequence(ir_, nodes)) return Intern(IrNode(IrKind::kConcat), nodes);
   std::vector<NodeId> parts;
   for (const NodeId node : nodes) AppendFlat(IrKind::kConcat, node, &parts);
   std::vector<NodeId> sequence;
