@@ -145,7 +145,8 @@ function showError(error) {
   $("verdict").className = "";
   $("verdict").textContent = "held to nothing: the grammar does not compile";
   $("stop").hidden = true;
-  for (const id of ["tokens", "here", "allowed", "rules", "why"]) $(id).replaceChildren();
+  for (const id of ["tokens", "here", "allowed", "rules", "why", "warnings", "warning-count", "rules-text"])
+    $(id).replaceChildren();
   drawMarks();
 }
 

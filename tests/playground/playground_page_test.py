@@ -117,6 +117,8 @@ def test_the_page_begins_with_an_example(page):
 
 
 def test_an_error_is_marked_in_the_source(page):
+    set_grammar(page, "json_schema", '{"type": "string", "colour": "red"}')
+    assert "(" in text_of(page, "warning-count")
     set_grammar(page, "json_schema", '{\n  "type": "object",\n  "properties": {"a": {"type": "strin"}}\n}')
     assert "line 3, column 32" in text_of(page, "error")
     assert 'there is no type "strin"' in text_of(page, "error")
@@ -125,6 +127,8 @@ def test_an_error_is_marked_in_the_source(page):
     assert top == 8 + 2 * 19.5
     assert page.run("document.querySelectorAll('.token').length") == 0
     assert "does not compile" in text_of(page, "verdict")
+    for id_ in ("warning-count", "warnings", "rules-text"):
+        assert text_of(page, id_) == "", "of the grammar before"
     picture(page, "playground-error")
     set_order(page)
     assert page.run("document.getElementById('error').hidden")
