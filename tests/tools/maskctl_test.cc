@@ -26,15 +26,15 @@ const std::string kExamples = absl::StrCat(MASKD_SOURCE_DIR, "/examples");
 TEST_F(MaskctlTest, HelpListsTheCommands) {
   const Outcome outcome = Maskctl("--help");
   EXPECT_EQ(outcome.exit, 0);
-  for (const char* command :
-       {"compile", "check", "explain", "tokens", "simulate", "vectors", "schemas", "family"}) {
+  for (const char* command : {"compile", "check", "explain", "tokens", "simulate", "bench",
+                              "vectors", "schemas", "family"}) {
     EXPECT_THAT(outcome.output, HasSubstr(absl::StrCat("\n  ", command)));
   }
 }
 
 TEST_F(MaskctlTest, EachCommandHasItsHelp) {
-  for (const std::string command :
-       {"compile", "check", "explain", "tokens", "simulate", "vectors", "schemas", "family"}) {
+  for (const std::string command : {"compile", "check", "explain", "tokens", "simulate", "bench",
+                                    "vectors", "schemas", "family"}) {
     const Outcome outcome = Maskctl(command + " --help");
     EXPECT_EQ(outcome.exit, 0) << command;
     EXPECT_THAT(outcome.output, StartsWith(absl::StrCat("usage: maskctl ", command)));
@@ -86,6 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
          "--white_space: \"some\" is not one of"},
         {"BadNumber", "simulate --sequences=0", "--sequences: \"0\" is not a number from 1"},
         {"MoreConstrained", "simulate --constrained=9", "--constrained: 9 is more than"},
+        {"NoRows", "bench --rows=8,0", "--rows: \"0\" is not a number from 1 to 4096"},
         {"NoSchemas", "simulate --schemas=/nonexistent", "--schemas: /nonexistent: "},
         {"UnknownApplier",
          absl::StrCat("simulate --applier=cuda --schemas=", kExamples, "/schemas"),
@@ -345,6 +346,29 @@ TEST_F(ServedTest, SimulatesAgainstIt) {
                            " --schemas=", kExamples, "/schemas --out=", Path("out.jsonl")));
   EXPECT_EQ(outcome.exit, 0) << outcome.output;
   ExpectValid(Path("out.jsonl"));
+}
+
+TEST_F(ServedTest, BenchTimesWhatIsNewAndWhatIsKnown) {
+  const std::string known = Write("known.json", R"({"type": "integer"})");
+  const std::string command = absl::StrCat("bench --rows=1,3 --steps=50 --server=", address(), " ");
+  const Outcome first = Maskctl(command + known);
+  EXPECT_EQ(first.exit, 0) << first.output;
+  EXPECT_THAT(first.output, ContainsRegex("COMPILES, ms .*\nnew +1 .*\n\nSTEPS, us"));
+  const std::string fresh = Write("fresh.json", R"({"enum": ["a", "b"]})");
+  const Outcome second = Maskctl(absl::StrCat(command, "--json ", known, " ", fresh));
+  EXPECT_EQ(second.exit, 0) << second.output;
+  EXPECT_THAT(second.output,
+              ContainsRegex(R"(^\{"compiles":\{"new":\{"count":1,"p50_ms":[0-9.]+,.*)"
+                            R"("known":\{"count":1,"p50_ms":[0-9.]+,.*)"
+                            R"("steps":\[\{"rows":1,"count":50,"p50_us":[0-9.]+,.*)"
+                            R"(\{"rows":3,"count":50,"p50_us":[0-9.]+,)"));
+}
+
+TEST_F(ServedTest, BenchEndsWhereAFileIsMissing) {
+  const Outcome outcome =
+      Maskctl(absl::StrCat("bench --steps=2 --server=", address(), " ", Path("none")));
+  EXPECT_EQ(outcome.exit, 1) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("none"));
 }
 
 TEST_F(ServedTest, ThePlainLoopWritesItsObject) {

@@ -38,6 +38,7 @@ extern const Command kCheckCommand;
 extern const Command kExplainCommand;
 extern const Command kTokensCommand;
 extern const Command kSimulateCommand;
+extern const Command kBenchCommand;
 extern const Command kVectorsCommand;
 extern const Command kSchemasCommand;
 extern const Command kAttackCommand;

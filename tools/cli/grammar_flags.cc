@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <limits>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include <zlib.h>
@@ -150,6 +152,20 @@ absl::StatusOr<v1::Grammar> ReadGrammarFile(const std::string& path, const Flags
   if (!source.ok()) return source.status();
   grammar->set_source(*std::move(source));
   return grammar;
+}
+
+absl::StatusOr<std::vector<std::string>> GrammarFiles(const Flags& flags) {
+  if (!flags.arguments().empty()) return flags.arguments();
+  const std::string& directory = flags.Get("schemas");
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error))
+    if (entry.path().extension() == ".json") files.push_back(entry.path().string());
+  if (error) return UsageError(absl::StrCat("--schemas: ", directory, ": ", error.message()));
+  if (files.empty())
+    return UsageError(absl::StrCat("--schemas: ", directory, ": has no .json file"));
+  std::ranges::sort(files);
+  return files;
 }
 
 absl::StatusOr<std::string> OneArgument(const Flags& flags, absl::string_view what) {

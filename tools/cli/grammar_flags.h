@@ -26,6 +26,10 @@ absl::StatusOr<v1::Grammar> ReadGrammarFile(const std::string& path, const Flags
 // The same with the command's only argument as the path.
 absl::StatusOr<v1::Grammar> ReadGrammarArgument(const Flags& flags);
 
+// The files that the command names, or those of the folder --schemas in order of their names.
+// Errors: usage errors.
+absl::StatusOr<std::vector<std::string>> GrammarFiles(const Flags& flags);
+
 // The command's only argument. Errors: a usage error that says `what` is needed.
 absl::StatusOr<std::string> OneArgument(const Flags& flags, absl::string_view what);
 

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -76,24 +75,9 @@ absl::StatusOr<Settings> ReadSettings(const Flags& flags) {
   return settings;
 }
 
-// The files named, or those of --schemas in order of their names.
-absl::StatusOr<std::vector<std::string>> SchemaFiles(const Flags& flags) {
-  if (!flags.arguments().empty()) return flags.arguments();
-  const std::string& directory = flags.Get("schemas");
-  std::vector<std::string> files;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error))
-    if (entry.path().extension() == ".json") files.push_back(entry.path().string());
-  if (error) return UsageError(absl::StrCat("--schemas: ", directory, ": ", error.message()));
-  if (files.empty())
-    return UsageError(absl::StrCat("--schemas: ", directory, ": has no .json file"));
-  std::ranges::sort(files);
-  return files;
-}
-
 // The constrained ones spread over the batch, each with the next schema.
 absl::StatusOr<std::vector<Sequence>> MakeSequences(const Flags& flags, const Settings& settings) {
-  const auto files = SchemaFiles(flags);
+  const auto files = GrammarFiles(flags);
   if (!files.ok()) return files.status();
   std::vector<Sequence> sequences(static_cast<std::size_t>(settings.sequences));
   std::int64_t made = 0;
