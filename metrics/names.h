@@ -116,8 +116,6 @@ inline constexpr MetricName kMaskStoreMissesTotal = {
     "maskd_mask_store_misses_total", "Masks of new states that a tokenizer's store had not."};
 inline constexpr MetricName kSchemaStoreBytes = {
     "maskd_schema_store_bytes", "Bytes of the schemas of tools that a tokenizer's store keeps."};
-inline constexpr MetricName kSchemaStoreSchemas = {
-    "maskd_schema_store_schemas", "Schemas of tools that a tokenizer's store keeps."};
 inline constexpr MetricName kSchemaStoreHitsTotal = {
     "maskd_schema_store_hits_total", "Schemas of tools that a tokenizer's store had."};
 inline constexpr MetricName kSchemaStoreMissesTotal = {

@@ -91,7 +91,6 @@ std::vector<Figure> TokenizerFigures(const TokenizerStore& tokenizers) {
     row.store.misses += store.misses;
     const SchemaStore::Stats schemas = tokenizer.space()->schemas().stats();
     row.schemas.held_bytes += schemas.held_bytes;
-    row.schemas.schemas += schemas.schemas;
     row.schemas.hits += schemas.hits;
     row.schemas.misses += schemas.misses;
   }
@@ -110,7 +109,6 @@ std::vector<Figure> TokenizerFigures(const TokenizerStore& tokenizers) {
   add(metrics::kMaskStoreHitsTotal, kCounter, [](const Row& row) { return row.store.hits; });
   add(metrics::kMaskStoreMissesTotal, kCounter, [](const Row& row) { return row.store.misses; });
   add(metrics::kSchemaStoreBytes, kGauge, [](const Row& row) { return row.schemas.held_bytes; });
-  add(metrics::kSchemaStoreSchemas, kGauge, [](const Row& row) { return row.schemas.schemas; });
   add(metrics::kSchemaStoreHitsTotal, kCounter, [](const Row& row) { return row.schemas.hits; });
   add(metrics::kSchemaStoreMissesTotal, kCounter,
       [](const Row& row) { return row.schemas.misses; });

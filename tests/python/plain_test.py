@@ -48,13 +48,20 @@ def forms(monkeypatch):
     return seen
 
 
+def place_left_out(welcome):
+    """What the server says of itself; a stream's place among the others is its own."""
+    return {name: value for name, value in welcome.items()
+            if name not in ("open_streams", "stream_number")}
+
+
 def test_every_row_form_is_read_as_the_library_reads_it(client, address, forms):
     """Random walks of the same rows on two streams, one each client's, with a draft that is often
     refused; the masks are the same words."""
     dice = random.Random(7)
     with plain.Client(address) as plain_client, client.open_stream(WIDTH) as ours, \
             plain_client.open_stream(WIDTH) as theirs:
-        assert theirs.welcome == ours.welcome and theirs.mask_words == ours.mask_words
+        assert place_left_out(theirs.welcome) == place_left_out(ours.welcome)
+        assert theirs.mask_words == ours.mask_words
         ids = [client.compile(grammar).id for grammar in GRAMMARS]
         for walk in range(60):
             rows = [walk * len(ids) + i for i in range(len(ids))]
