@@ -24,15 +24,31 @@
 #include "grammar_core/base/error.h"
 
 namespace maskd {
-namespace {
 
-// Whether all digits before an exponent are zeros.
-bool ReadsZero(absl::string_view number) {
-  return number.substr(0, number.find_first_of("eE")).find_first_of("123456789") ==
-         absl::string_view::npos;
-}
+// Read once for all the bytes that may come behind it.
+struct DistinctSearch::Spelt {
+  std::size_t size = 0;
+  std::size_t exponent = absl::string_view::npos;  // where its letter stands
+  bool has_point = false;
+  bool is_zero = true;          // all digits before the exponent are zeros
+  bool begun_exponent = false;  // with a digit
 
-}  // namespace
+  explicit Spelt(absl::string_view number) : size(number.size()) {
+    for (std::size_t at = 0; at < size; ++at) {
+      const char byte = number[at];
+      if (byte == 'e' || byte == 'E') {
+        exponent = std::min(exponent, at);
+      } else if (byte == '.') {
+        has_point = true;
+      } else if (absl::ascii_isdigit(static_cast<unsigned char>(byte))) {
+        if (exponent != absl::string_view::npos)
+          begun_exponent = true;
+        else if (byte != '0')
+          is_zero = false;
+      }
+    }
+  }
+};
 
 DistinctSearch::DistinctSearch(RowMemory* row)
     : row_(row), bounds_(row->automaton().tables().row_bounds) {}
@@ -107,25 +123,22 @@ bool DistinctSearch::Forget() {
 // An exponent is written with a small e, without a plus and zeros in front, and never behind zeros
 // only. In a number that begins on the way there is none where digits alone are a value, nor behind
 // a point.
-bool DistinctSearch::IsOtherSpelling(const Place& at, absl::string_view number,
+bool DistinctSearch::IsOtherSpelling(const Place& at, const Spelt& number,
                                      const FirstClasses::Set& first, unsigned char byte) const {
-  const bool is_zero = ReadsZero(number);
   if (byte == 'E') return true;
   if (byte == '+') return true;
-  const std::size_t exponent = number.find_first_of("eE");
-  if (exponent != absl::string_view::npos) {
-    const bool begun = number.find_first_of("0123456789", exponent) != absl::string_view::npos;
-    if (is_zero) return absl::ascii_isdigit(byte) && (begun || byte != '0');
-    return byte == '0' && !begun && exponent >= first_size_;
+  if (number.exponent != absl::string_view::npos) {
+    if (number.is_zero) return absl::ascii_isdigit(byte) && (number.begun_exponent || byte != '0');
+    return byte == '0' && !number.begun_exponent && number.exponent >= first_size_;
   }
-  if (byte == '0' && number.size() >= first_size_ + bounds_.most_zeros) return true;
+  if (byte == '0' && number.size >= first_size_ + bounds_.most_zeros) return true;
   if (byte != 'e') return false;
-  if (is_zero) return true;
+  if (number.is_zero) return true;
   if (at.in_first_number) return false;
   const ByteClasses& classes = row_->automaton().classes();
   const auto may_come = [&](unsigned char next) { return first.test(classes.Of(next)); };
-  return number.find('.') != absl::string_view::npos || may_come(',') || may_come(']') ||
-         may_come('}') || (bounds_.breaks_lines && may_come('\n'));
+  return number.has_point || may_come(',') || may_come(']') || may_come('}') ||
+         (bounds_.breaks_lines && may_come('\n'));
 }
 
 // White space behind white space changes nothing, so it is tried only where nothing else comes,
@@ -133,12 +146,12 @@ bool DistinctSearch::IsOtherSpelling(const Place& at, absl::string_view number,
 bool DistinctSearch::Expand(std::uint32_t from, std::vector<Place>* next, Work& work) {
   const Place at = places_[from];
   const FirstClasses::Set first = row_->automaton().FirstOf(at.way.term, work);
-  const std::string number = row_->NumberAt(at.way);
+  const Spelt number(row_->NumberAt(at.way));
   for (const bool space : {false, true}) {
     for (std::size_t c = first._Find_first(); c < first.size(); c = first._Find_next(c)) {
       const unsigned char byte = row_->automaton().classes().Sample(static_cast<int>(c));
       if (absl::ascii_isspace(byte) != space) continue;
-      if (!number.empty() && IsOtherSpelling(at, number, first, byte)) continue;
+      if (number.size > 0 && IsOtherSpelling(at, number, first, byte)) continue;
       if (ExpandBy(from, byte, next, work)) return true;
       if (!work.ok()) return false;
     }

@@ -49,8 +49,10 @@ class DistinctSearch {
   // Notes what the search has found: true and false.
   bool Keep(std::uint32_t at);
   bool Forget();
+  // What the spelling of a number so far says of the bytes behind it.
+  struct Spelt;
   // Whether `byte` behind `at`, in a number, leads to no value that another byte does not lead to.
-  [[nodiscard]] bool IsOtherSpelling(const Place& at, absl::string_view number,
+  [[nodiscard]] bool IsOtherSpelling(const Place& at, const Spelt& number,
                                      const FirstClasses::Set& first, unsigned char byte) const;
 
   RowMemory* const row_;
