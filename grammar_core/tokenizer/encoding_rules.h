@@ -52,10 +52,10 @@ struct EncodingRules {
   std::vector<std::string> patterns;
   // Ids of ordinary tokens that no merge makes.
   std::vector<std::int32_t> atoms;
-  // Of each id. Merges come in their order, the greatest first; none: in the order of ids.
+  // By id. Merges come in their order, the greatest first; none: in the order of ids.
   std::vector<float> scores;
-  // Of each byte, the token that stands for it where it is of a character that is no token, and
-  // nowhere else. None: such characters have no tokens, or (scores without) those of their bytes.
+  // By byte: the token that stands for it inside a character that is no token, and nowhere else.
+  // None: such characters have no tokens, or (scores without) those of their bytes.
   std::vector<std::int32_t> byte_tokens;
   // Ids of ordinary tokens that no text becomes.
   std::vector<std::int32_t> unused;

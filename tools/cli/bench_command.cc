@@ -87,10 +87,9 @@ absl::StatusOr<std::vector<Batch>> RunBatches(const Connection& connection,
                                               std::uint64_t seed) {
   const auto tokenizer = connection.client().GetTokenizer(connection.tokenizer());
   if (!tokenizer.ok()) return tokenizer.status();
-  const auto stream =
-      connection.client().OpenStream({.tokenizer = connection.tokenizer(),
-                                      .logits_width = static_cast<std::uint32_t>(
-                                          tokenizer->vocab_size())});
+  const auto stream = connection.client().OpenStream(
+      {.tokenizer = connection.tokenizer(),
+       .logits_width = static_cast<std::uint32_t>(tokenizer->vocab_size())});
   if (!stream.ok()) return stream.status();
   StepBench bench(**stream, ids, seed);
   std::vector<Batch> batches;
@@ -174,8 +173,8 @@ const Command kBenchCommand = {
     "bench",
     "[SCHEMA ...]",
     "measures what compiles and steps cost at a server",
-    "Compiles the schemas, then does steps over one stream with nothing between them: each row has\n"
-    "one random token of its mask; one that has ended is replaced by a row of the next schema. A\n"
+    "Compiles the schemas, then does steps over one stream without a pause. Each row takes a\n"
+    "random token of its mask; a row that has ended is replaced by one of the next schema. A\n"
     "step is timed from sending it to having its masks. The first masks of a grammar are in the\n"
     "figures where the server does not know them yet: run it twice to see both.\n\n"
     "  maskctl bench --server=unix:/run/maskd/maskd.sock --rows=1,64 --steps=5000\n",
