@@ -4,8 +4,8 @@
 //   2. What is between them is cut at the matches of each pattern in turn; matches and what lies
 //      between them are pieces.
 //   3. A piece becomes tokens:
-//      kMerges    It becomes symbols. Of all pairs of neighbours that together are a token, the one
-//                 that comes first is merged, the leftmost first, until there is none.
+//      kMerges    It becomes symbols. Neighbours that together are a token are merged pair by
+//                 pair: the first in order first, and of equals the leftmost, until none is left.
 //      kBestSum   Of all sequences of tokens that spell it, the one whose scores have the greatest
 //                 sum. A character that is no token stands in as one of the lowest score less
 //                 kUnknownPenalty.
