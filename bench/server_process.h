@@ -1,4 +1,4 @@
-// A maskd server in a process of its own, on a Unix socket in a folder of its own.
+// A maskd server in its own process, on a Unix socket in its own folder.
 //
 // Ownership  the process and the folder end with the object.
 // Threads    one thread at a time.

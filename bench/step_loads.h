@@ -1,6 +1,6 @@
 // What a server does beside the steps that a benchmark times.
 //
-// Threads  each has one of its own, which the destructor ends and waits for.
+// Threads  each has its own thread, which the destructor ends and waits for.
 #ifndef MASKD_BENCH_STEP_LOADS_H_
 #define MASKD_BENCH_STEP_LOADS_H_
 
@@ -41,8 +41,8 @@ class CompileLoad {
   std::thread thread_;
 };
 
-// Steps a stream of its own, of one row that follows a regex at random: where the texts of the
-// regex have states enough, nearly all of its steps have a mask to be made.
+// Steps its own stream of one row, which follows a regex at random. Where the texts of the regex
+// have states enough, nearly all of its steps have a mask to be made.
 class StreamLoad {
  public:
   // The server's address, the logits' width, and the pause between two steps.

@@ -34,7 +34,7 @@ class StepRows {
   // The text that rows of that schema follow; empty where they take tokens at random.
   [[nodiscard]] virtual std::span<const TokenId> TextOf(std::size_t schema) const = 0;
 
-  // Begins the row's text anew.
+  // Begins the row's text again.
   virtual void Start(int row) = 0;
   // The row's next token, and behind it drafts, `count` in all where the text is so long; none when
   // it has ended. The row has then taken the first of them. `mask` gives the words of the row's

@@ -4,8 +4,8 @@
 // Evicting the most recently used grammar stays, however large it is: what was just compiled can be
 //          opened by its id. Where a grammar's share is more than full, grammars of that share go
 //          first; the one just put in stays.
-// Threads  none of its own: the owner locks. Dropped grammars are handed out, so that the owner can
-//          free them outside of its lock.
+// Threads  it starts none and has no lock: the owner locks. Dropped grammars are handed out, so
+//          that the owner can free them outside of its lock.
 #ifndef MASKD_CACHE_BYTE_LRU_H_
 #define MASKD_CACHE_BYTE_LRU_H_
 

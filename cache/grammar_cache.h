@@ -63,7 +63,7 @@ class GrammarCache {
   absl::StatusOr<Ticket> Get(const std::string& id, CompileWork work,
                              std::shared_ptr<Share> share = nullptr) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Whether Get() would need no compile of its own.
+  // Whether Get() would need no compile.
   [[nodiscard]] bool Knows(const std::string& id) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Measures `id` again: for callers that have used a grammar for long.

@@ -66,7 +66,7 @@ class LiveGrammars {
   // What it holds by now; counted so, if it is tracked.
   std::int64_t Measure(const GrammarPtr& grammar);
 
-  // Never null for one that is tracked; null for another.
+  // Never null for a grammar that is tracked; null for others.
   [[nodiscard]] std::shared_ptr<GrammarUsage> UsageOf(const GrammarPtr& grammar) const;
 
   // A grammar and who uses it.

@@ -2,7 +2,7 @@
 // again and again costs one compile.
 //
 // Bounds   `max_entries`, the oldest first out; each entry lives for `time_to_live`.
-// Threads  none of its own: the owner locks.
+// Threads  it starts none and has no lock: the owner locks.
 #ifndef MASKD_CACHE_NEGATIVE_CACHE_H_
 #define MASKD_CACHE_NEGATIVE_CACHE_H_
 

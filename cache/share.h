@@ -1,5 +1,5 @@
-// Of the cache, what one of those who fill it may take: grammars count for whoever had them
-// compiled first.
+// How much of the cache one of its users may take. A grammar counts for whoever had it compiled
+// first.
 //
 // Threads  the cache's lock guards held_bytes; capacity_bytes may be set from any thread.
 #ifndef MASKD_CACHE_SHARE_H_

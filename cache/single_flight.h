@@ -3,7 +3,7 @@
 // Leaving   a caller that gives up drops its ticket; the others go on waiting, whoever came first.
 //           When the last one leaves, the compile is cancelled, or never begun, and the key is
 //           free.
-// Deadline  each caller waits until a time of its own.
+// Deadline  each caller says until when it waits.
 // Threads   any; a ticket belongs to one thread at a time.
 // Ownership tickets must not outlive their SingleFlight, nor that its WorkPool; but the pool must
 //           be gone before the SingleFlight's memory is, since jobs use it: declare the pool after

@@ -11,8 +11,8 @@
 //          The heap's own mark is passed when the system refused memory (memory_reserve.h): it
 //          acts like the high one.
 // Below    free pages go back too, beyond a floor, when they have stayed unused (heap_trimmer.h).
-// Threads  any. A look at the memory is taken every `interval` by a thread of its own after
-//          Start(), or by whoever calls Tick(). Holders are called by it, one look at a time, with
+// Threads  any. A look at the memory is taken every `interval`, by a thread that Start() starts, or
+//          by whoever calls Tick(). Holders are called by it, one look at a time, with
 //          a lock held that Register() and a Registration's end take: they must not do either.
 // Ownership  outlives its registrations.
 #ifndef MASKD_MEMORY_ACCOUNTANT_H_
@@ -156,7 +156,7 @@ class Accountant {
     std::array<std::int64_t, kMarkCount> waits{};
     std::array<std::int64_t, kMarkCount> refusals{};
 
-    // Of the heap, in use and claimed by no part.
+    // Bytes of the heap in use that no part claims.
     [[nodiscard]] std::int64_t unclaimed() const;
     // Pages of the heap that nothing was asked for in, and what it needs for itself.
     [[nodiscard]] std::int64_t heap_idle() const;

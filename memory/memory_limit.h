@@ -16,7 +16,7 @@ namespace maskd::memory {
 // stands before every path that is read, for tests.
 std::optional<std::int64_t> ControlGroupLimit(const std::string& root = "");
 
-// Of the machine.
+// The machine's memory.
 std::int64_t MachineMemory();
 
 // The smaller of the two.

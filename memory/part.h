@@ -8,7 +8,7 @@
 
 namespace maskd::memory {
 
-// What memory is held for. Of the heap up to kWarmUp; the others are what a process has beside it.
+// What memory is held for. Up to kWarmUp it is on the heap; the others are beside it.
 enum class Part : std::uint8_t {
   kGrammars,      // compiled, whether the cache still has them or only their users
   kMasks,         // in stores and held by grammars

@@ -88,7 +88,7 @@ class Metrics {
   void CompileQueueChanged(int change);
   void StreamsOpenChanged(int change);
   void RowsOpenChanged(int change);
-  // Of a code those reasons have a label that docs/errors.md has; another is kOther.
+  // Reasons that docs/errors.md lists under a code have a label; others are kOther.
   void Refused(absl::string_view code, absl::string_view reason);
 
   // Has `read` asked at each scrape; what it uses outlives this. Before it is served.

@@ -1,4 +1,4 @@
-// The playground that maskd serves itself, on an address of its own.
+// The playground that maskd serves itself, on a separate address.
 //
 // Way      the page asks the server by the calls that every client has, over a channel inside the
 //          process; so all of the server's bounds are its bounds, too. It is a tenant and a peer,

@@ -1,7 +1,7 @@
 // Protobuf's encoding, read field by field where building a message would cost too much.
 //
-// Fields   come in any order, lists packed or not; unknown ones are skipped. Of a field that comes
-//          twice the last one counts, and of a message its parts are not merged.
+// Fields   come in any order, lists packed or not; unknown ones are skipped. When a field comes
+//          twice the last one counts, and the parts of a message are not merged.
 // Errors   false: the bytes are no message.
 // Threads  no state.
 // Source   protobuf.dev/programming-guides/encoding.

@@ -3,14 +3,14 @@
 //   Channel channel(std::move(memory), Side::kServer, max_message_bytes);
 //   while ((message = channel.TryRead()) has none) channel.Sleep(kBytes, deadline);
 //
-// Framing  four bytes of length, least significant first, and the message. One that is larger than
+// Framing  four bytes of length, least significant first, and the message. A message larger than
 //          the ring goes through it in pieces: the reader gathers them.
 // Bounds   a reader holds one message of at most max_message_bytes, grown as its bytes come; the
 //          memory of a large one is kept for no other.
 // Waiting  nothing here waits but Sleep(). The other side is rung only when it says that it sleeps.
 // Errors   each is final. DATA_LOSS: the other side's words cannot be, or it rings again and again
 //          for nothing. RESOURCE_EXHAUSTED: a message above max_message_bytes.
-// Threads  one thread at a time, but for Wake().
+// Threads  one thread at a time; Wake() from any.
 #ifndef MASKD_RING_CHANNEL_H_
 #define MASKD_RING_CHANNEL_H_
 

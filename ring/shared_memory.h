@@ -2,7 +2,7 @@
 // of two rings.
 //
 // Layout   SharedWords at 0, the ring of the client's messages at kWordsBytes, that of the server's
-//          behind it. Every word has a cache line of its own and starts at 0.
+//          behind it. Every word has its own cache line and starts at 0.
 // Bounds   the server makes it with a size that is sealed: neither side can shorten it under the
 //          other, so reading it never faults.
 // Trust    each side writes its own words and takes the other's for claims (byte_ring.h).

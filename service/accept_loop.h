@@ -3,7 +3,7 @@
 // Survives  no descriptor, no memory, a connection that is gone already: it waits kPause and tries
 //           again, so that connections come again as soon as there is what they need. gRPC's own
 //           loop would end for good (CVE-2023-4785).
-// Threads   one of its own, on which connections are handed over.
+// Threads   it starts one, on which connections are handed over.
 #ifndef MASKD_SERVICE_ACCEPT_LOOP_H_
 #define MASKD_SERVICE_ACCEPT_LOOP_H_
 

@@ -50,7 +50,7 @@ struct PageRequest {
 // INVALID_ARGUMENT.
 absl::StatusOr<PageRequest> ReadPageRequest(int page_size, const std::string& page_token);
 
-// The first `size` behind `after` of those that are offered.
+// The first `size` behind `after` of the items offered.
 template <typename Item>
 class AdminPage {
  public:

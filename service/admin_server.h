@@ -1,10 +1,10 @@
 // The server behind --admin_listen: AdminService, reflection and channelz, apart from the one that
 // gives masks.
 //
-// Apart    it has connections, threads and bounds of its own, so nobody at the other address can
+// Apart    it has its own connections, threads and bounds, so nobody at the other address can
 //          use them up; and as many threads as calls can be open, so that no admin can either.
 // Polling  its queue is waited on by no thread. In the packaged gRPC one thread of the process at a
-//          time looks at all of its sockets: a second one that waits would be handed each message
+//          time looks at all of its sockets: a second waiting thread would be handed each message
 //          of a Decode stream before that stream's thread. So the streams' threads look at these
 //          sockets too, and a thread of this looks every kLook, for when those are busy or hang.
 // Threads  Start() and the end on one thread; the rest any.

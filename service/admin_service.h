@@ -31,7 +31,7 @@ class AdminService final : public v1::AdminService::StreamedUnaryService {
   template <typename Request, typename Response>
   using Call = grpc::ServerUnaryStreamer<Request, Response>;
 
-  // What gRPC calls, on threads of its own.
+  // gRPC calls these, on its own threads.
   grpc::Status StreamedGetServer(grpc::ServerContext* context,
                                  Call<v1::GetServerRequest, v1::GetServerResponse>* call) override;
   grpc::Status StreamedListStreams(

@@ -7,7 +7,7 @@
 //              given; with neither, the address.
 // Tenant       the first of the configured ones that has the identity, else the one of "*". Where
 //              tenants are configured and none is it: PERMISSION_DENIED. Without: one for all.
-// Playground   this server's own page is a tenant with limits of its own, kPlayground, unless the
+// Playground   this server's own page is a tenant with its own limits, kPlayground, unless the
 //              configuration has one of that identity or name.
 // Threads      any. Rules change at once for the calls that come; those that run keep their tenant.
 #ifndef MASKD_SERVICE_ADMISSION_H_
@@ -59,10 +59,10 @@ class Admission {
   // The tokens alone. As above.
   absl::Status ReadTokens(const std::string& path) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Of a caller the tenant is never null. Errors: UNAUTHENTICATED, PERMISSION_DENIED.
+  // The tenant of a caller is never null. Errors: UNAUTHENTICATED, PERMISSION_DENIED.
   absl::StatusOr<Caller> Admit(const Shown& shown) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Of a caller at an address for admins, where no tenants are. Errors: UNAUTHENTICATED;
+  // For a caller at an address for admins, where no tenants are. Errors: UNAUTHENTICATED;
   // PERMISSION_DENIED for one who is none of --admin_callers.
   absl::StatusOr<Caller> AdmitAdmin(const Shown& shown) ABSL_LOCKS_EXCLUDED(mutex_);
 

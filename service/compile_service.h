@@ -26,7 +26,7 @@ class CompileService final : public v1::CompileService::StreamedUnaryService {
   template <typename Request, typename Response>
   using Call = grpc::ServerUnaryStreamer<Request, Response>;
 
-  // What gRPC calls, on threads of its own.
+  // gRPC calls these, on its own threads.
   grpc::Status StreamedCompile(grpc::ServerContext* context,
                                Call<v1::CompileRequest, v1::CompileResponse>* call) override;
   grpc::Status StreamedCheck(grpc::ServerContext* context,

@@ -42,7 +42,7 @@ struct Config {
   // --proxy_metadata, --proxy_users: where proxies say whose call it is, and who they are.
   std::string proxy_metadata;
   std::vector<std::int64_t> proxy_users;
-  // Of the file: who has which limits; empty: everybody, none.
+  // From the file: who has which limits; empty: everybody, none.
   std::vector<TenantRule> tenants;
   // --audit: whether who had which grammar is logged.
   bool audit = false;

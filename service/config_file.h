@@ -22,7 +22,7 @@ namespace maskd::service {
 // Sets in `config` what the text says, which is that of the file `path`.
 absl::Status ReadConfigText(const std::string& text, absl::string_view path, Config* config);
 
-// Of the file.
+// The same for what the file `path` has.
 absl::Status ReadConfigFileAt(const std::string& path, Config* config);
 
 }  // namespace maskd::service

@@ -36,7 +36,7 @@ struct Peer {
   std::int64_t user = -1;  // over a Unix socket, if it is known
 };
 
-// Of a connected socket.
+// The peer of a connected socket.
 Peer PeerOfSocket(int fd);
 
 // The connections that are open, as far as is known.
@@ -68,12 +68,12 @@ class Connections {
   // Counts the connection `fd`, if there is room for it and its peer may connect.
   Verdict Admit(int fd) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Of a call, by what gRPC says of its peer: "fd:7"; with TLS its address, "ipv4:10.0.0.7:80".
+  // A call's peer, by what gRPC says of it: "fd:7"; with TLS its address, "ipv4:10.0.0.7:80".
   [[nodiscard]] Peer PeerOf(absl::string_view grpc_peer) const ABSL_LOCKS_EXCLUDED(mutex_);
 
   // How many may be.
   [[nodiscard]] Limits limits() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Those that are open now.
+  // How many are open now.
   [[nodiscard]] int CountOpen() ABSL_LOCKS_EXCLUDED(mutex_);
   // The same in all and of the peer that has most.
   [[nodiscard]] std::vector<Pool> pools() ABSL_LOCKS_EXCLUDED(mutex_);

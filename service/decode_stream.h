@@ -12,7 +12,7 @@
 //          stream. Where the queue has other streams, a step is given away at its first mask that
 //          is to be made, to threads that no compile uses.
 // Slow readers  a message is read only while fewer than kMaxQueued replies of kMaxQueuedBytes wait
-//          to be written, so a client that does not read is not read from, and costs no more than
+//          to be written. So a client that does not read is not read from, and costs no more than
 //          those and one more.
 // Time     a hello that has not come after hello_ms ends the stream; so does a time of idle_ms to
 //          twice that in which no step came.

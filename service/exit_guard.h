@@ -4,7 +4,7 @@
 //   guard->EndWithin(milliseconds(5'700));
 //   server.Drain();                             // too long: a last line, exit status kOverrun
 //
-// Threads  one of its own. EndWithin() once, from any.
+// Threads  it starts one. EndWithin() once, from any.
 #ifndef MASKD_SERVICE_EXIT_GUARD_H_
 #define MASKD_SERVICE_EXIT_GUARD_H_
 

@@ -6,8 +6,8 @@
 //   turns.Spend(event, handle(event));           // how long it took
 //
 // Order    fair queueing (Demers, Keshav, Shenker 1989) with the start tags of Goyal, Vin and Cheng
-//          (1996). An event starts where its owner's last one ended, or where the one that is being
-//          handled started, if that is later; the one that is expected to end first is next. What
+//          (1996). An event starts where its owner's last one ended, or where the event at work
+//          started, if that is later. Next comes the event that is expected to end first. What
 //          is expected is the longest of the owner's latest events. Events of one owner keep their
 //          order; those of nobody are expected to take no time.
 // Bound    an event that takes t waits for the one at work and for owners who have had no more, or
@@ -51,7 +51,7 @@ class FairTurns {
   // Puts it behind those that end sooner.
   void Add(Event event);
   [[nodiscard]] bool empty() const { return waiting_.empty(); }
-  // Takes the next one out. Requires one that waits.
+  // Takes the next one out. Requires a waiting event.
   Event Next();
   // `event`, which Next() gave last, took `spent`.
   void Spend(const Event& event, Duration spent);

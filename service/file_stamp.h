@@ -11,7 +11,7 @@
 
 namespace maskd::service {
 
-// By what a file that was written anew is told from the one before.
+// By this a rewritten file is told from the one before.
 struct FileStamp {
   // All 0 for a file that is not there. Links are followed.
   static FileStamp Of(const std::string& path) {

@@ -1,10 +1,10 @@
 // The standard health service: which of the server's names are serving.
 //
-// Why ours  the one inside gRPC is served by threads of its own that wait for sockets, and each
+// Why ours  the one inside gRPC is served by separate threads that wait for sockets, and each
 //           message of a Decode stream would be handed from such a thread to the stream's.
-// Threads   one of its own answers every call, and waits for no socket: no caller of this or any
-//           other service can use it up. A watcher costs no thread. The calls come by the queue of
-//           a Decode stream, whose thread only passes them on. Set() and Stop() from any thread.
+// Threads   it starts one, which answers every call and waits for no socket: no caller of this or
+//           any other service can use it up. A watcher costs no thread. The calls come by the queue
+//           of a Decode stream, whose thread only passes them on. Set() and Stop() from any thread.
 // Bound     kMaxWatchers calls of Watch at once.
 // Order     Listen(), Start(), Accept() once a method is to be served; Stop(), then the server's
 //           shutdown, then Join().

@@ -2,7 +2,7 @@
 // got a new one, every stream that is between two steps has its rows go on there
 // (Sequence::Rest()), so that the memory of the old one is given back.
 //
-// Cost      some 20 to 50 us for each row of such a grammar, on one thread of its own.
+// Cost      some 20 to 50 us for each row of such a grammar, on one thread that it starts.
 // Threads   any. A stream's function is called with the lock held: it must not come back here.
 // Ownership registrations must not outlive this.
 #ifndef MASKD_SERVICE_IDLE_ROWS_H_

@@ -37,7 +37,7 @@ bool FlushLog(std::chrono::milliseconds patience);
 // Lines that were not written, since the process began.
 std::int64_t LogLinesDropped();
 
-// From now on LogEvent() writes nothing: for a server inside a program that has a voice of its own.
+// From now on LogEvent() writes nothing: for a server inside a program that logs by itself.
 void SilenceLog();
 
 // The line without its time and end: values with a space, a quote or a control character are

@@ -6,7 +6,7 @@
 // Bound    kMaxLines and kMaxBytes wait at most. A line that does not fit is dropped, and so is one
 //          that cannot be written; both are counted, and the next line that can be written has a
 //          notice with their number before it.
-// Threads  any. A thread of its own writes; where the system gives none, lines wait for the next
+// Threads  any. One that it starts writes; where the system gives none, lines wait for the next
 //          try.
 // Ownership  its thread may be held up in a write for ever: it shares what it uses, is not waited
 //          for, and ends soon after the writer if it can.

@@ -68,7 +68,7 @@ class MaskDictionary {
 
   const int slot_count_;
   std::vector<Slot> slots_;  // those in use
-  // Of each: how many tokens it allows, and its number; ascending.
+  // For each mask: how many tokens it allows, and its number; ascending.
   std::vector<std::pair<int, int>> by_count_;
   std::int64_t floor_ = 0;  // the worth of the last mask that gave way
 };

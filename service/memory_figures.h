@@ -19,12 +19,12 @@ namespace maskd::service {
 std::vector<metrics::Figure> MemoryFigures(const memory::Accountant::Figures& figures,
                                            std::int64_t limit_bytes);
 
-// Of the grammars that somebody holds: how large the largest is, masks included, and how often one
-// was renewed (rows/generations.h).
+// About the grammars that somebody holds: how large the largest is, masks included, and how often
+// one was renewed (rows/generations.h).
 std::vector<metrics::Figure> GrammarFigures(const std::vector<cache::GrammarPtr>& grammars);
 
-// Of each tokenizer: its bytes, its store's, and how often that had a mask. Those past the first so
-// many are "other" together.
+// For each tokenizer: its bytes, its store's, and how often that had a mask. Those past the first
+// so many are "other" together.
 inline constexpr std::size_t kMaxTokenizerLabels = 64;
 std::vector<metrics::Figure> TokenizerFigures(const TokenizerStore& tokenizers);
 

@@ -6,7 +6,7 @@
 //           never, keeps a scrape from its answer.
 // Protocol  one request a connection, which is then closed (RFC 9112).
 // Security  no TLS and no authentication: loopback, or a network that only the scraper reaches.
-// Threads   serves on a thread of its own until it is destroyed.
+// Threads   it starts one, which serves until this is destroyed.
 #ifndef MASKD_SERVICE_METRICS_PORT_H_
 #define MASKD_SERVICE_METRICS_PORT_H_
 

@@ -32,7 +32,7 @@
 
 namespace maskd::service {
 
-// Of the sockets' files, as the flags say.
+// Who may use the sockets' files, as the flags say.
 ring::SocketRights SocketRightsOf(const Config& config);
 
 // All addresses that a server listens at.
@@ -58,7 +58,7 @@ class Ports {
 
   // One an entry of AddressesOf(config); of no meaning for a Unix socket.
   [[nodiscard]] const std::vector<int>& ports() const { return ports_; }
-  // Of the loop that accepts.
+  // What the loop that accepts is doing.
   [[nodiscard]] const Activity& activity() const { return activity_; }
   // For each scrape. Any thread.
   [[nodiscard]] std::vector<metrics::Figure> ReadFigures() const;

@@ -65,7 +65,7 @@ class RowAnswer {
   void SetUnsaid();
 
  private:
-  // A share of LiveBytes(); a copy has one of its own.
+  // A share of LiveBytes(); a copy has another share.
   class Held {
    public:
     Held() = default;

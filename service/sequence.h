@@ -62,7 +62,7 @@ struct SequenceOptions {
   std::vector<TokenId> stop_ids = {};                   // empty: the vocabulary's
   std::shared_ptr<const ReasoningGate> gate = nullptr;  // null: none
   int min_tokens = 0;  // of the text: it may not end before, unless nothing else can come
-  // Shared by the rows of one automaton in one stream; null: one of its own.
+  // Shared by the rows of one automaton in one stream; null: this row makes its own.
   std::shared_ptr<ClosingMasks> closing = nullptr;
   bool observe = false;  // not beside a gate
 };
@@ -143,7 +143,7 @@ class Sequence {
   [[nodiscard]] std::optional<std::int64_t> TokensLeft(int text_tokens, int token_count) const;
   absl::Status CheckNarrowed(TokenId token) const;
   absl::Status CheckCharacters(TokenId token) const;
-  // Of the text so far, and of one more token; 0 where they have no bound.
+  // Characters of the text so far, and with one more token; 0 where they have no bound.
   [[nodiscard]] std::int64_t characters() const { return reasoning() ? 0 : history_.state(); }
   [[nodiscard]] std::int64_t CharactersOf(TokenId token) const;
   void PlanClosing();

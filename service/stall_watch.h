@@ -1,7 +1,7 @@
 // Watches that threads come to the end of their work, and says when one does not.
 //
 // Idle     a thread without work is no stall, however long it waits.
-// Threads  one of its own, four times in each `patience`. Add() before Start().
+// Threads  it starts one, which looks four times in each `patience`. Add() before Start().
 #ifndef MASKD_SERVICE_STALL_WATCH_H_
 #define MASKD_SERVICE_STALL_WATCH_H_
 

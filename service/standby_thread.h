@@ -1,5 +1,5 @@
-// A thread that is there before its job is known: whoever promises to do something on a thread of
-// its own can find out first whether the system has one to give.
+// A thread that is there before its job is known: whoever promises to do something on another
+// thread can find out first whether the system has one to give.
 //
 // Threads  one thread uses it.
 #ifndef MASKD_SERVICE_STANDBY_THREAD_H_

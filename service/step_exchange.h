@@ -32,7 +32,7 @@ namespace maskd::service {
 // The steps of one stream, one at a time.
 class StepExchange {
  public:
-  // Of the host: its limits, grammars and metrics, which may be null.
+  // It takes the host's limits, grammars and metrics, which may be null.
   StepExchange(const StreamHost& host, const StreamTerms& terms);
 
   // Says what carries the bytes; counted with the first step. kGrpc until then.

@@ -71,7 +71,7 @@ class StreamRegistry {
     std::uint64_t id_;
   };
 
-  // A stream of `peer`, before its hello. One that is apart will take none of the places, and has
+  // A stream of `peer`, before its hello. A stream that is apart takes none of the places, and has
   // its bound elsewhere. `tell` is called on any thread, at most once with each
   // notice, never after the registration's end. Errors: UNAVAILABLE (draining).
   // `figures` are for List().

@@ -4,8 +4,8 @@
 //   absl::StatusOr<const StepResult*> result = session.Step(request, is_cancelled);
 //
 // Rows     stream_row.h says what they are, row_answers.h what they are answered.
-// Errors   of a row: a field of its result. Of the stream: Step()'s status, after which the stream
-//          is over: INVALID_ARGUMENT (step 0), ABORTED (a step out of order), CANCELLED.
+// Errors   a row's: a field of its result. The stream's: Step()'s status, after which the stream is
+//          over: INVALID_ARGUMENT (step 0), ABORTED (a step out of order), CANCELLED.
 // Repeat   the last step again gives the last result again; nothing is applied twice.
 // Threads  one thread at a time. Nothing is shared with other streams but grammars. Between two
 //          steps the thread of IdleRows may have the rows rest; a step that comes then waits.

@@ -123,7 +123,7 @@ struct Position {
   State state = State::kFull;
   MaskRef mask = nullptr;  // of a masked position
   MaskForm form = {};
-  // Of a mask of the text. Those biases count whose ids the mask allows.
+  // For a mask of the text. Those biases count whose ids the mask allows.
   std::optional<float> temperature = std::nullopt;
   std::span<const LogitBias> biases = {};  // the row's
 };

@@ -27,7 +27,7 @@ class Supervisor {
   // Ready() follows.
   void Reloading() const;
   void Stopping() const { Tell("STOPPING=1"); }
-  // To be said well within WatchdogSec, or the process is ended and started anew.
+  // To be said well within WatchdogSec, or the process is ended and started again.
   void Alive() const { Tell("WATCHDOG=1"); }
 
  private:

@@ -73,7 +73,7 @@ class Tenant : public std::enable_shared_from_this<Tenant> {
   absl::Status CheckInline() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status CheckGrammar(const std::string& id) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Of the cache. Never null.
+  // Its share of the cache. Never null.
   [[nodiscard]] const std::shared_ptr<cache::Share>& share() const { return share_; }
 
   // What is in use and what was refused, for metrics.

@@ -1,7 +1,7 @@
 // TLS of the server's TCP addresses: its certificate, and which clients' are taken.
 //
 // Rotation  gRPC looks at the files once a second and takes what has changed for the connections
-//           that come; those that are open go on. A pair that is written file by file may be read
+//           that come; open ones go on. A pair that is written file by file may be read
 //           half new: put both into a folder of their own and change a link to it, as Kubernetes
 //           does with secrets.
 // Threads   no state.

@@ -32,7 +32,7 @@ class TokenTable {
 
   // Errors: INVALID_ARGUMENT with the line; never with what it says.
   static absl::StatusOr<TokenTable> Parse(absl::string_view text);
-  // Of the file. Errors: as above, and what cannot be read; the message starts with the path.
+  // The same for a file. Errors: as above, and what cannot be read; a message starts with the path.
   static absl::StatusOr<TokenTable> Read(const std::string& path);
 
   // The name of the token.

@@ -23,7 +23,7 @@ class TokenizerService final : public v1::TokenizerService::StreamedUnaryService
   template <typename Request, typename Response>
   using Call = grpc::ServerUnaryStreamer<Request, Response>;
 
-  // What gRPC calls, on threads of its own.
+  // gRPC calls these, on its own threads.
   grpc::Status StreamedListTokenizers(
       grpc::ServerContext* context,
       Call<v1::ListTokenizersRequest, v1::ListTokenizersResponse>* call) override;

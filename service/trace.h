@@ -9,7 +9,7 @@
 
 namespace maskd::service {
 
-// Of a call that belongs to none both are empty.
+// Both are empty where a call belongs to none.
 struct Trace {
   std::string trace_id;  // 32 lower-case hexadecimal digits
   std::string span_id;   // of the caller's span, 16 such digits

@@ -2,8 +2,8 @@
 // grammar_core/compile/warm_up.h.
 //
 // Grammars  on one thread of a low priority, not the lowest: a step may wait for what it holds. It
-//           is not real-time, whatever the process is. One that comes while many wait is left out;
-//           one that nobody holds any more by its turn is left out too.
+//           is not real-time, whatever the process is. A grammar that comes while many wait is left
+//           out, and so is one that nobody holds any more by its turn.
 // Places    on one thread of the usual priority: a step that needs what it is at waits for it. It
 //           begins when a stream has been idle for a moment, and ends what it does for it when the
 //           stream's next step comes.

@@ -6,14 +6,14 @@
 // Result   in each named row, the logit of every token that its mask does not allow, and every
 //          logit past the vocabulary, is minus infinity; all others keep their bits. Rows not
 //          named, full rows and the gap between width and row_stride are neither read nor written.
-//          With an output of its own, the logits are only read: each named row of the output is
+//          With a separate output the logits are only read: each named row of the output is
 //          what the row would have become, full rows are copied; no other byte of it is written.
-// Errors   found before anything is written: INVALID_ARGUMENT (null data, unknown type, a shape
-//          that does not fit, words or ids that do not match the vocabulary, an empty slot, a row
-//          named twice, logits in memory that the applier cannot reach, an output of another shape
-//          or that shares memory with the logits), OUT_OF_RANGE (no such row of logits). The
-//          message starts with the field at fault.
-// Threads  any number of threads may use one applier, each with logits of its own.
+// Errors   found before anything is written: OUT_OF_RANGE (no such row of logits);
+//          INVALID_ARGUMENT. That is null data, an unknown type, a shape that does not fit, words
+//          or ids that do not match the vocabulary, an empty slot, or a row named twice. It is also
+//          memory that the applier cannot reach, and an output of another shape or in the logits'
+//          memory. The message starts with the field at fault.
+// Threads  any number of threads may use one applier, each with its own logits.
 #ifndef MASKD_CLIENT_APPLY_APPLIER_H_
 #define MASKD_CLIENT_APPLY_APPLIER_H_
 

@@ -93,7 +93,7 @@ class MaskRow {
   [[nodiscard]] bool full() const { return base_ == Base::kFull; }
   // Empty unless the base is kWords.
   [[nodiscard]] Words words() const { return words_; }
-  // Of the dictionary; 0 unless the base is kSlot.
+  // The dictionary's slot; 0 unless the base is kSlot.
   [[nodiscard]] std::int64_t slot() const { return slot_; }
   [[nodiscard]] Ids ids() const { return ids_; }
   [[nodiscard]] Biases biases() const { return biases_; }

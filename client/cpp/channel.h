@@ -9,7 +9,7 @@
 
 namespace maskd::client {
 
-// A connection of its own to `address`, set up for large replies: the default receive limit of
+// A new connection to `address`, set up for large replies: the default receive limit of
 // 4 MiB is less than 256 dense masks of a large vocabulary, and reading 4 MiB at a time halves the
 // time of 64 of them.
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address, int max_message_bytes);

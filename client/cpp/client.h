@@ -1,8 +1,8 @@
 // A client of a maskd server, or of several that serve the same vocabularies, or of an engine
 // inside the program.
 //
-//   absl::StatusOr<std::unique_ptr<Client>> client = Client::Connect({.address =
-//   "unix:/run/maskd.sock"}); v1::CompileRequest request;  // kind, source, tokenizer
+//   auto client = Client::Connect({.address = "unix:/run/maskd.sock"});  // may fail: a StatusOr
+//   v1::CompileRequest request;                                          // kind, source, tokenizer
 //   absl::StatusOr<v1::CompileResponse> compiled = (*client)->Compile(request);
 //   absl::StatusOr<std::unique_ptr<MaskStream>> stream =
 //       (*client)->OpenStream({.tokenizer = "qwen3", .logits_width = 151'936});
@@ -85,8 +85,8 @@ class Client {
   [[nodiscard]] absl::StatusOr<std::vector<v1::Token>> ListTokens(
       absl::string_view tokenizer) const;
 
-  // Opens a decode stream at the first server that gives one, on a connection of its own so that no
-  // other call's bytes delay a step, and says hello.
+  // Opens a decode stream at the first server that gives one, and says hello. The stream has its
+  // own connection, so that no other call's bytes delay a step.
   [[nodiscard]] absl::StatusOr<std::unique_ptr<MaskStream>> OpenStream(
       const StreamOptions& options) const;
 

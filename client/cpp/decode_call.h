@@ -8,7 +8,7 @@
 // Bounds   the server may answer each message once and say once that it goes. One that sends more
 //          is cancelled: INTERNAL. So what waits to be read is bounded.
 // End      when a read or a write fails the call is finished and its status kept.
-// Threads  as StepCall; one of its own answers the server's pings.
+// Threads  as StepCall; it starts one, which answers the server's pings.
 #ifndef MASKD_CLIENT_CPP_DECODE_CALL_H_
 #define MASKD_CLIENT_CPP_DECODE_CALL_H_
 

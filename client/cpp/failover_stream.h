@@ -21,7 +21,7 @@
 //          after a restart, or when a server has come to those of a name (server_watch.h). It goes
 //          between two steps, to where its grammars are compiled by then; a server that does not
 //          take the rows in a moment is left for the old one, which still has them.
-//          When its server ends it tries the others in a random order of its own.
+//          When its server ends it tries the others, each client in another random order.
 // Lies     a reply that contradicts its step or what was said before speaks against its server,
 //          which is left: what it said of that step counts as not said.
 // Going away  the notice is followed as soon as no step is in flight.
@@ -29,7 +29,7 @@
 //          finds one within its timeout. The next Collect() goes on with a move that took longer.
 // Errors   those of a MaskStream that another server would give too; else the last server's, after
 //          give_up_after without one that serves, or at the timeout once all have failed a step.
-// Threads  one thread at a time; one of its own watches the servers, where there are several.
+// Threads  one thread at a time; it starts one to watch the servers, where there are several.
 #ifndef MASKD_CLIENT_CPP_FAILOVER_STREAM_H_
 #define MASKD_CLIENT_CPP_FAILOVER_STREAM_H_
 
@@ -95,7 +95,7 @@ class FailoverStream {
   absl::Status Collect(absl::Duration timeout, StepResult& result);
   absl::Status Close(absl::Duration timeout);
 
-  // Of the server in use, or of the last one that was.
+  // What the server in use has said, or the last one that was.
   [[nodiscard]] const v1::Welcome& welcome() const { return welcome_; }
   [[nodiscard]] bool uses_shared_memory() const {
     return stream_ != nullptr && stream_->uses_shared_memory();

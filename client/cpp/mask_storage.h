@@ -27,7 +27,7 @@ struct StoredMask {
 struct MaskStorage {
   // Forgets the masks and keeps the memory.
   void Clear();
-  // A list of its own for one mask.
+  // A new list, for one mask.
   std::vector<std::int32_t>& TakeIds();
 
   std::unique_ptr<WordPool> pool;

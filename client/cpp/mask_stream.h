@@ -13,7 +13,7 @@
 //          nothing is received beyond what the connection's buffers hold, but that a thread answers
 //          the server's pings every two seconds; unless StreamOptions::read_ahead is set. With
 //          shared memory a thread waits for the end. A local engine answers a step while it is
-//          submitted, or on a thread of its own where that takes long; read_ahead means nothing.
+//          submitted, or on another thread where that takes long; read_ahead means nothing.
 // Ownership  independent of the Client that opened it.
 #ifndef MASKD_CLIENT_CPP_MASK_STREAM_H_
 #define MASKD_CLIENT_CPP_MASK_STREAM_H_

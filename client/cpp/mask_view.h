@@ -71,7 +71,7 @@ class MaskView {
   [[nodiscard]] Form form() const { return form_; }
   [[nodiscard]] bool full() const { return form_ == Form::kFull; }
   [[nodiscard]] bool invalid() const { return form_ == Form::kInvalid; }
-  // Ascending; empty but for the two forms that are lists.
+  // Ascending; empty unless the form is one of the two lists.
   [[nodiscard]] std::span<const std::int32_t> ids() const { return ids_; }
   // Empty when full or invalid.
   [[nodiscard]] std::span<const std::int32_t> words() const {
@@ -84,7 +84,7 @@ class MaskView {
   // The same to a whole row of a buffer: all ones where full, and 0 behind `mask_words`. Not for
   // invalid.
   void CopyToRow(std::int64_t mask_words, std::span<std::int32_t> row) const;
-  // Of a mask of its stream's dictionary: a number that no other mask of this process has. Else 0.
+  // The number of a mask of its stream's dictionary; no other mask of this process has it. Else 0.
   [[nodiscard]] std::uint64_t serial() const { return serial_; }
   // Tokens that a list speaks of; 0 for the other forms.
   [[nodiscard]] std::int64_t vocab_size() const { return vocab_size_; }

@@ -1,8 +1,8 @@
 // A stream's steps and replies through shared memory, beside the Decode call that it was agreed on,
 // which tells of the server's going away and of the end. For this library's own files.
 //
-// Threads  as StepCall; and one of its own that waits on the Decode call, so that the death of a
-//          server is noticed at once.
+// Threads  as StepCall. It starts one to wait on the Decode call, so that a server's death is
+//          noticed at once.
 // Errors   INTERNAL: the server has written what cannot be, or more replies than it was sent steps.
 #ifndef MASKD_CLIENT_CPP_MEMORY_CALL_H_
 #define MASKD_CLIENT_CPP_MEMORY_CALL_H_

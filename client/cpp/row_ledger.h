@@ -1,5 +1,5 @@
-// What a client must know of its rows to open them anew on another server: how each was opened, and
-// the tokens that it has taken since.
+// What a client must know of its rows to open them again on another server: how each was opened,
+// and the tokens that it has taken since.
 //
 // Truth    the replies: a step counts once its reply is here, and each row has as many tokens as
 //          its reply says. Steps without a reply are the caller's to send again.
@@ -62,9 +62,9 @@ class RowLedger {
   // before it.
   void WriteOpens(v1::Step* replay, v1::Step* next);
 
-  // Books the reply to the opens of `replay`. Every row must stand where it is booked, but for two
-  // kinds: one whose place no server had told, which may have been opened with what is refused, and
-  // one whose server said that it cannot go on, whose id is taken until it is closed. Errors:
+  // Books the reply to the opens of `replay`. Every row must stand where it is booked, with two
+  // exceptions. A row whose place no server had told may have been opened with what is refused. A
+  // row whose server said that it cannot go on has its id taken until it is closed. Errors:
   // UNAVAILABLE (this server does not go on with a row), FAILED_PRECONDITION (a row has another
   // grammar here; nothing is booked).
   absl::Status ApplyReplay(std::span<const RowResult> replies);

@@ -1,13 +1,13 @@
 // Looks at the servers of a stream now and then, and prepares the stream's move to another where
 // its own has too many. For FailoverStream.
 //
-// Look     at LookPace. A name is resolved anew, and each server is asked how many streams it has.
+// Look     at LookPace. A name is resolved again, and each server is asked how many streams it has.
 // Move     The stream is asked for its rows' grammars, they are compiled there, and a stream is
 //          opened there and offered. An offer that is not taken in a second is taken back. So a
 //          step of a stream that moves waits for no connection and no compile.
 // Refusal  a server that could not be gone to is left alone for half a minute.
 // Idle     a stream that sends no step asks nobody.
-// Threads  one of its own; everything else on one thread at a time.
+// Threads  it starts one; everything else on one thread at a time.
 #ifndef MASKD_CLIENT_CPP_SERVER_WATCH_H_
 #define MASKD_CLIENT_CPP_SERVER_WATCH_H_
 

@@ -76,7 +76,7 @@ class Step {
   Step& Draft(RowId row, std::span<const TokenId> drafts, std::span<const int> parents = {});
   // Asks for what must come next.
   Step& WantForced(RowId row);
-  // Asks for the row's description, by which it can be opened anew.
+  // Asks for the row's description, by which it can be opened again.
   Step& Snapshot(RowId row);
 
   // Makes `child` an independent copy of `parent`.

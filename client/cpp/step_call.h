@@ -2,7 +2,7 @@
 // DecodeCall or a MemoryCall. For this library's own files.
 //
 // Messages  arrive as the bytes of a DecodeResponse, which live until the next call.
-// Threads   one thread at a time, but for Interrupt().
+// Threads   one thread at a time; Interrupt() from any.
 #ifndef MASKD_CLIENT_CPP_STEP_CALL_H_
 #define MASKD_CLIENT_CPP_STEP_CALL_H_
 
@@ -32,7 +32,7 @@ class StepCall {
   virtual absl::Status Read(grpc::ByteBuffer& message, absl::Time deadline,
                             absl::Time awake_until) = 0;
 
-  // The same without end, but for Interrupt(): then false, and nothing was read.
+  // The same without a deadline, until Interrupt(): then false, and nothing was read.
   virtual absl::StatusOr<bool> ReadUntilInterrupted(grpc::ByteBuffer& message) = 0;
   // Ends ReadUntilInterrupted(), that of now or else the next one. From any thread.
   virtual void Interrupt() = 0;

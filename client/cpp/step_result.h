@@ -97,8 +97,8 @@ class StepResult {
   // FAILED_PRECONDITION (an answer without a mask).
   absl::Status CopyMasks(std::span<const RowId> order, const MaskBuffer& buffer) const;
   // The same with all positions of each row: `positions` rows of the buffer for every row of
-  // `order`, one after the other. Those that are invalid, or that the row does not have, are not
-  // written.
+  // `order`, one after the other. Positions that are invalid, or that the row does not have, are
+  // not written.
   absl::Status CopyPositions(std::span<const RowId> order, int positions,
                              const MaskBuffer& buffer) const;
 

@@ -7,7 +7,7 @@
 //
 // accept   says the token and returns at once: the mask is made while the model computes.
 // apply    waits for the mask, a bounded time; logits of other tokens become minus infinity.
-// reset    takes all tokens back. clone: a row of its own, at the same place.
+// reset takes all tokens back. clone: a new row, at the same place.
 // Errors   end the text, never the program: of a sampler that has failed only the tokens that end a
 //          text are left, and ErrorOf() says why.
 // Threads  all samplers of one stream: one thread at a time.

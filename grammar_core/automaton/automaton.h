@@ -8,7 +8,7 @@
 //           AutomatonSize.
 // Threads   any number of threads at once. Known transitions and masks are read without a lock;
 //           what is new is made under one lock of this grammar.
-// Items     that the items of an array must differ is no matter to states and steps: each row keeps
+// Items     states and steps do not know that the items of an array must differ: each row keeps
 //           what it has written beside them (see RowStates). A state knows only that its last byte
 //           has begun such an array.
 // Errors    by Work: RESOURCE_EXHAUSTED for a step's budget or a limit of the grammar. A step that

@@ -14,7 +14,7 @@ namespace maskd {
 
 // Bounds that each row of a grammar has for itself.
 struct RowBounds {
-  // Of the grammar's numbers and layout, and of `limits`. Nothing is kept of either.
+  // Made from the grammar's numbers and layout, and from `limits`. Neither is kept.
   RowBounds(const GrammarIr& ir, const Limits& limits);
 
   std::int64_t bytes;          // that it may hold

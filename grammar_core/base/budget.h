@@ -44,7 +44,7 @@ class Budget {
   // A budget that never ends, for tests and tools.
   static Budget Unlimited();
 
-  // Takes `units` from the budget. Cheap: a subtraction but for every few hundredth unit.
+  // Takes `units` from the budget. Cheap: a subtraction, and more every few hundred units.
   absl::Status Spend(std::int64_t units = 1) {
     assert(units >= 0);
     until_check_ -= units;

@@ -8,7 +8,7 @@
 // A compile asks for thousands of small pieces, and a heap that has served grammars and masks for
 // long gives them from everywhere: jemalloc, which keeps pieces of a size together, takes a fifth
 // off the median compile and a third off the slow ones against glibc's malloc. Programs that link
-// maskd::heap have it (MASKD_JEMALLOC, on but for sanitizers); libraries leave the choice to their
+// maskd::heap have it (MASKD_JEMALLOC, off under sanitizers); libraries leave the choice to their
 // users.
 //
 // Masks and transitions lie all over that heap, so what a step costs beyond its instructions is
@@ -34,7 +34,7 @@ void ReserveHeap(std::int64_t bytes);
 // Gives the pages that nothing lives in back to the system: for those who measure what is held.
 void ReturnFreePages();
 
-// The same, but for `keep_bytes` of them, which stay touched.
+// The same, except `keep_bytes` of them, which stay touched.
 void TrimHeap(std::int64_t keep_bytes);
 
 // As jemalloc counts them, over all threads.

@@ -1,6 +1,6 @@
 // What containers have taken from the heap, for those that say how much they hold.
 //
-// Exact but for what the allocator rounds up.
+// Exact, without what the allocator adds by rounding up.
 // Threads  no state.
 #ifndef MASKD_GRAMMAR_CORE_BASE_HELD_BYTES_H_
 #define MASKD_GRAMMAR_CORE_BASE_HELD_BYTES_H_

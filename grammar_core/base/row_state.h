@@ -11,7 +11,7 @@ namespace maskd {
 struct RowStateIdTag {
   static constexpr bool kNamedAsTerms = true;
 };
-// A state of one row: a state of its automaton, or one of its own.
+// A state of one row: a state of its automaton, or one that only this row has.
 using RowStateId = StrongId<RowStateIdTag>;
 
 }  // namespace maskd

@@ -1,7 +1,7 @@
 // From a source text and a tokenizer to a compiled grammar with its first mask ready.
 //
 // Errors   those of the front ends, and INVALID_ARGUMENT for a grammar that no text satisfies.
-// Threads  any number of compiles at once, each with a Budget of its own.
+// Threads  any number of compiles at once, each with its own Budget.
 #ifndef MASKD_GRAMMAR_CORE_COMPILE_COMPILER_H_
 #define MASKD_GRAMMAR_CORE_COMPILE_COMPILER_H_
 

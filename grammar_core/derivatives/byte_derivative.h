@@ -39,8 +39,8 @@ class ByteDerivative {
   // is met; nothing is kept then.
   TermId Step(TermId term, int byte_class, Work& work);
 
-  // The byte classes that a term may take, and perhaps more. Of a string that it begins with its
-  // ASCII characters and no others, so that a search need not try them all.
+  // The byte classes that a term may take, and perhaps more. Where it begins with a string, its
+  // ASCII characters are exact, so that a search need not try all.
   FirstClasses::Set FirstOf(TermId term, Work& work);
 
   // What there is of terms, transitions and tables.

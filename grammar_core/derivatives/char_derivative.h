@@ -50,7 +50,7 @@ class CharDerivative final : public CharEdgeSource {
  private:
   CharEdges Derive(CharTerm term, Work& work);
   CharEdges DeriveCat(CharTerm term, Work& work);
-  // Of a choice or an intersection; `join` makes one term of the parts' targets.
+  // For a choice or an intersection; `join` makes one term of the parts' targets.
   template <typename Join>
   CharEdges DeriveParts(const Term& term, Work& work, Join join);
   CharEdges DeriveTextSet(CharTerm term) const;

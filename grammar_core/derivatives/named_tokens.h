@@ -2,7 +2,7 @@
 // follows one.
 //
 // A Tokens term takes a token whole, whatever its bytes; all other terms take a token byte by byte.
-// A token that both ways take leads to the union of what is behind them.
+// A token that both ways take leads to the union of their targets.
 //
 // Errors   INVALID_ARGUMENT at the place of a name that the vocabulary does not have, of an id out
 //          of its range, or of a set that holds no token.

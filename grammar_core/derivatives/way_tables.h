@@ -53,7 +53,7 @@ class WayTables {
   // The classes that `state` may take, as all states have them that may take the same; null for all
   // of them.
   const ClassSet* MayOf(TermId state);
-  // Gives `state` a row, and it will lead to so many targets more. One that has a row keeps it.
+  // Gives `state` a row, and it will lead to so many targets more. A state with a row keeps it.
   void MakeRow(TermId state, std::size_t targets);
   std::atomic<TermId>* MakeFullRow(TermId state);
   // Puts into a row, of whichever form.

@@ -13,7 +13,7 @@ class SchemaStore;
 struct ReadContext {
   // Null: none is known, so all that is spelled is text.
   const MarkerTable* markers = nullptr;
-  // Null: every schema is read anew.
+  // Null: every schema is read again.
   SchemaStore* schemas = nullptr;
 };
 

@@ -18,7 +18,7 @@
 
 namespace maskd {
 
-// Characters lo to hi, both included, and what is behind them.
+// Characters lo to hi, both included, and where they lead.
 template <typename To>
 struct EdgeTo {
   std::uint32_t lo;

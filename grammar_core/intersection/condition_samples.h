@@ -60,7 +60,7 @@ class ConditionSamples {
     std::uint32_t rest = 0;
     std::uint32_t chars = 0;
   };
-  // Of a condition: by which samples it is known if they meet it, and which of them do.
+  // For a condition: the samples of which it is known whether they meet it, and those that do.
   struct Known {
     Row told;
     Row met;

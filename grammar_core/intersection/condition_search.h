@@ -83,7 +83,7 @@ class ConditionSearch {
     std::uint32_t character;
     NodeId to;
   };
-  // A list without choices, but for those that have too many ways.
+  // A list without choices, except choices that have too many ways.
   struct Node {
     ConditionList conditions;
     bool nullable = false;
@@ -110,11 +110,11 @@ class ConditionSearch {
   struct HashOfList {
     using is_transparent = void;
     const std::deque<Node>* nodes;
-    // Of a list that is looked for.
+    // The hash of a list that is looked for.
     std::size_t operator()(const ConditionList& list) const {
       return absl::HashOf(absl::MakeConstSpan(list));
     }
-    // Of a node that is in the table.
+    // The hash of a node that is in the table.
     std::size_t operator()(NodeId id) const { return (*this)((*nodes)[id].conditions); }
   };
   struct SameList {

@@ -4,7 +4,7 @@
 //
 // Lists    ids ascend, none twice. What every text is in is no condition; an intersection is
 //          several. A list with no id is every text.
-// Ways     a condition that is a choice is met in any of its ways, each a list of its own.
+// Ways     a condition that is a choice is met in any of its ways, each a separate list.
 // Threads  the automaton's lock.
 #ifndef MASKD_GRAMMAR_CORE_INTERSECTION_CONDITIONS_H_
 #define MASKD_GRAMMAR_CORE_INTERSECTION_CONDITIONS_H_
@@ -42,7 +42,7 @@ class Conditions {
   [[nodiscard]] bool nullable(ConditionId id) const {
     return store_->term(conditions_[id].term).nullable;
   }
-  // Of a complement: what it is the complement of.
+  // For a complement: what it is the complement of.
   [[nodiscard]] std::optional<ConditionId> negated(ConditionId id) const {
     return conditions_[id].negated;
   }

@@ -14,7 +14,7 @@
 // Depth    of a Break: the Blocks, and the objects whose members have lines of their own, that are
 //          around it when it is met, whatever rules were called on the way.
 // Calls    Only byte-level nodes may call rules. A front end may make rules that begin with
-//          themselves (left recursion); passes/left_recursion.h writes those anew.
+//          themselves (left recursion); passes/left_recursion.h rewrites those.
 // Layout   nodes are numbered in the order of their making; children have smaller numbers than
 //          their parents, so passes are loops, not recursions. Equal nodes have equal ids
 //          (hash-consed).
@@ -130,7 +130,7 @@ struct ObjectSpec {
   // What stands behind ':' and ','.
   NodeId after_colon = kAsSpace;
   NodeId after_comma = kAsSpace;
-  // Unless kOneLine: each member is on a line of its own, as in a Block of so many spaces a level,
+  // Unless kOneLine: each member is on its own line, as in a Block of so many spaces a level,
   // and no `space` stands anywhere. '{' and '}' of no member stand side by side.
   std::uint32_t indent = kOneLine;
   // That of all names, kJsonString or kCanonicalJson.

@@ -23,7 +23,7 @@ struct RepeatNode {
   std::uint32_t min;
   std::uint32_t max;
 };
-// Of a kRepeat.
+// The view of a kRepeat.
 inline RepeatNode AsRepeat(const IrNode& node) {
   assert(node.kind == IrKind::kRepeat);
   return {IrPayload::First(node), IrPayload::Second(node)};
@@ -36,7 +36,7 @@ struct BlockNode {
   // The bracket that ends it.
   [[nodiscard]] char close() const { return open == '{' ? '}' : ']'; }
 };
-// Of a kBlock.
+// The view of a kBlock.
 inline BlockNode AsBlock(const IrNode& node) {
   assert(node.kind == IrKind::kBlock);
   return {IrPayload::First(node), static_cast<char>(IrPayload::Second(node))};

@@ -92,7 +92,7 @@ class TokenIndex {
  private:
   // Lengths above it are in one bucket.
   static constexpr int kIndexedChars = 128;
-  // A candidate costs about 150 ns in a trie of its own, and a walk past a token of the whole trie
+  // A candidate costs about 150 ns in a separate trie, and a walk past a token of the whole trie
   // some nanoseconds.
   static constexpr int kMaxCandidates = 12'000;
 

@@ -6,7 +6,7 @@
 // Units    vocab_size counts tokens, word_count counts int32 words.
 // Stored   masks that are kept (StoreMask) have a number and never change. Most are compact: they
 //          know only the words that differ from no token, from all of them, or from another mask,
-//          which they keep alive. Whatever reads masks takes both sorts, but for words(); a copy is
+//          which they keep alive. Whatever reads masks takes both sorts, except words(); a copy is
 //          never stored and never compact.
 // Shared   a MaskRef owns its mask: the mask lives as long as any of its references.
 // Threads  a plain value: many readers or one writer. Stored masks are shared as pointers to const.
@@ -69,7 +69,7 @@ class TokenMask {
     assert(token >= 0 && token < vocab_size_ && !compact());
     words_[token / kBitsPerWord] &= ~static_cast<std::int32_t>(1U << (token % kBitsPerWord));
   }
-  // Of a compact mask this is a search; who asks for many tokens copies it first.
+  // In a compact mask this is a search; who asks for many tokens copies it first.
   [[nodiscard]] bool Allows(TokenId token) const {
     assert(token >= 0 && token < vocab_size_);
     const auto at = static_cast<std::size_t>(token / kBitsPerWord);
@@ -125,8 +125,8 @@ class TokenMask {
   // Equal sets; what is stored with them does not count.
   bool operator==(const TokenMask& other) const;
 
-  // The number of a stored mask, which no other one of this process ever has; 0 for one that is not
-  // stored.
+  // The number of a stored mask, which no other one of this process ever has; 0 for a mask that is
+  // not stored.
   [[nodiscard]] std::uint64_t serial() const { return stored_.serial; }
   // Whether it is stored as few words.
   [[nodiscard]] bool compact() const { return stored_.compact; }
@@ -160,8 +160,8 @@ class TokenMask {
   struct Stored {
     std::uint64_t serial = 0;
     int allowed_count = 0;
-    // Of a compact mask: its words but for those listed, ascending, are those of `base`, which is
-    // not compact, or without one each `fill`.
+    // For a compact mask: `differences` lists some words, ascending; all others are those of
+    // `base`, which is not compact, or without one each `fill`.
     bool compact = false;
     std::int32_t fill = 0;
     MaskRef base = nullptr;

@@ -1,5 +1,5 @@
-// A map that forgets what was not used lately. Values are put into a younger generation. One that
-// is found in the older generation goes back to the younger one. When the younger one has half of
+// A map that forgets what was not used lately. Values are put into a younger generation. A value
+// found in the older generation goes back to the younger one. When the younger one has half of
 // what the map may have, the older one is dropped and the younger one takes its place.
 //
 // Bytes    what BytesOf()(key, value) says of each entry beside its place in the table; it says

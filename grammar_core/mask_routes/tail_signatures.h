@@ -8,7 +8,7 @@
 // few cells that those texts read; the store keeps it under their keys, so that a text that nests
 // however deep meets few new ones.
 //
-// Threads  no state of its own.
+// Threads  no state.
 #ifndef MASKD_GRAMMAR_CORE_MASK_ROUTES_TAIL_SIGNATURES_H_
 #define MASKD_GRAMMAR_CORE_MASK_ROUTES_TAIL_SIGNATURES_H_
 

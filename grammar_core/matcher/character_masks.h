@@ -1,6 +1,6 @@
 // Masks of texts that may have so many characters at most (GrammarOptions::max_characters).
 //
-// Rule     a token stays allowed exactly when what is behind it has a completion of no more
+// Rule     a token stays allowed exactly when the text after it has a completion of no more
 //          characters than are left then. So every state that is reached has one, from the start.
 // Counts   a byte that begins a character counts one, whatever follows; a special token has none.
 // Cost     two looks while no token can come near the bound; near it a walk over the allowed
@@ -52,8 +52,8 @@ class CharacterMasks {
 
   std::uint64_t automaton_ = 0;  // the serial number of the one whose states are in least_
   absl::flat_hash_map<State, std::int64_t> least_;
-  // By a state's key: what is behind any one token, with it, has so many characters more than the
-  // smallest completion of the state.
+  // By a state's key: the smallest completion through any one token has at most so many characters
+  // more than the smallest completion of the state.
   absl::flat_hash_map<Hash128, std::int64_t> rise_;
 };
 

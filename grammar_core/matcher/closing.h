@@ -9,8 +9,8 @@
 //          before, and then is not completed in time.
 // Own      states of a row (unique_items/row_memory.h): the same, each token by what the row has
 //          written; see closing_own.h.
-// Cost     a look for a mask that is known for so many levels of its state; 10 us for one that is
-//          not, and what the levels cost at their first sight (closing_levels.h).
+// Cost     a look for a mask that is known for so many levels of its state; 10 us where it is not
+//          known, and what the levels cost at their first sight (closing_levels.h).
 // Memory   that of levels and endings, and kMaxKnown looks.
 // Threads  one thread at a time. Kept by the rows of one grammar in one stream.
 #ifndef MASKD_GRAMMAR_CORE_MATCHER_CLOSING_H_

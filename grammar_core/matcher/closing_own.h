@@ -29,8 +29,8 @@
 
 namespace maskd {
 
-// Whether an ending of `few` tokens has so many to spare that what the row has written is no
-// matter.
+// Whether an ending of `few` tokens has so many to spare that it does not depend on what the row
+// has written.
 inline bool IsFarFromEnd(int few, int rest) {
   constexpr int kSpareTokens = 32;
   return few <= rest && 2 * (rest - few) >= rest + kSpareTokens;
@@ -58,7 +58,7 @@ class OwnClosing {
   void AddOthers(const TokenMask& tokens);
   // `*ending`, where asked for: the one that fits.
   bool Fits(TokenId id, std::string* ending = nullptr);
-  // Tokens that may make the string at hand one that is written already.
+  // Tokens that may make the string at hand equal to a string written before.
   void FindSpecial();
   void AddSpecial(absl::string_view text);
 

@@ -43,7 +43,7 @@ class TokenPreload {
   static bool BeginToken(Walk* walk);
   static bool FindTransition(Walk* walk);
   static bool Follow(Walk* walk);
-  // Of the byte that is walked next.
+  // The class of the byte that is walked next.
   static int NextClass(const Walk& walk);
 
   std::vector<Walk> walks_;

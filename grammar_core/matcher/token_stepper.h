@@ -1,5 +1,5 @@
 // What tokens do in the states of one row, under one choice of stop ids. Matchers, drafts and
-// forced tokens are made of it; it keeps no place of its own.
+// forced tokens are made of it; it keeps no place itself.
 //
 // Threads  copies share what they were made of, and may live in different threads.
 #ifndef MASKD_GRAMMAR_CORE_MATCHER_TOKEN_STEPPER_H_

@@ -3,8 +3,8 @@
 // state's tail, else its cells one by one. Where the store has none, MaskMaker makes it. What the
 // state keeps is that mask with the stop ids, where the text may end.
 //
-// Items    masks are exact but for arrays of distinct items that a row is within: what the row may
-//          not repeat is taken out of them row by row (MaskIn()).
+// Items    masks are exact, except within arrays of distinct items: what a row may not repeat there
+//          is taken out of them row by row (MaskIn()).
 // Threads  any number at once, as for Automaton; a mask that is known is read without a lock. Two
 //          threads may make one mask at once: the first that is ready is kept.
 // Errors   by Work, as for Automaton.
@@ -37,7 +37,7 @@ class MaskedAutomaton final : public Automaton, public TextMasks {
   // As Automaton's; `masks` must outlive this too.
   MaskedAutomaton(std::shared_ptr<const GrammarTables> tables, MaskStore* masks,
                   const Limits& limits, std::int64_t full_bytes);
-  // The same with tables of its own, never full. Errors: those of GrammarTables::Create().
+  // The same with its own tables, never full. Errors: those of GrammarTables::Create().
   static absl::StatusOr<std::unique_ptr<MaskedAutomaton>> Create(const GrammarIr& ir,
                                                                  MaskStore* masks,
                                                                  const Limits& limits,
@@ -51,8 +51,8 @@ class MaskedAutomaton final : public Automaton, public TextMasks {
     return known != nullptr ? known : MakeMask(state, work);
   }
 
-  // The same of a state of `row`, whose lock is held: of one of its own, without the tokens that
-  // would repeat what the row has written. Null if `work` failed.
+  // The same for a state of `row`, whose lock is held: for one that only the row has, without the
+  // tokens that would repeat what it has written. Null if `work` failed.
   MaskRef MaskIn(RowMemory* row, RowMemory::State state, Work& work);
 
   // The mask without stop ids, from the store that grammars share.

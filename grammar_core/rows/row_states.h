@@ -25,7 +25,7 @@
 
 namespace maskd {
 
-// The states of one row: what takes a row further, whether or not it has states of its own.
+// The states of one row: what takes a row further, whether or not it has its own states.
 class RowStates {
  public:
   using State = RowMemory::State;
@@ -54,7 +54,7 @@ class RowStates {
   // As long as it lives, states that are made are for a while (see RowMemory::Scratch).
   class Scratch {
    public:
-    // Nothing, where the row has no states of its own.
+    // Nothing, where the row has no own states.
     explicit Scratch(const RowStates& states) : scratch_(states.memory_.get()) {}
 
    private:
@@ -130,7 +130,7 @@ class RowStates {
   }
 
  private:
-  // Of a row that has no states of its own.
+  // For a row that has no own states.
   State StepShared(State state, unsigned char byte, Work& work) const {
     return RowMemory::Of(automaton_->Step(RowMemory::TermOf(state), byte, work));
   }

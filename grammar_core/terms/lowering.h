@@ -33,7 +33,7 @@ class Lowering final : public NodeLowering {
   // objects need a Lowering themselves.
   void set_objects(ObjectTerms* objects) { objects_ = objects; }
 
-  // The term of `node`. Works through its children with a stack of its own, not by recursion.
+  // The term of `node`. Works through its children with its own stack, not by recursion.
   AnyTerm Lower(NodeId node, std::uint32_t depth) override;
 
   // Bytes of the tables from nodes to terms; the terms are the store's.

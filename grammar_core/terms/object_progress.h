@@ -56,9 +56,9 @@ class ObjectProgress {
     return places_.empty() ? first : progress;
   }
 
-  // Lower bounds, in bytes, where `depth` levels are around the object. Of the members that must
-  // still come, each with a comma and what breaks its line. Of what follows the name of `member`,
-  // from its closing quote to the brace. Of the end. Of any member, where there is no level.
+  // Lower bounds, in bytes, where `depth` levels are around the object. The first is for the
+  // members that must still come, each with a comma and what breaks its line. Then, from the
+  // closing quote of the name of `member` to the brace; for the end; for any member, at no level.
   [[nodiscard]] std::uint32_t RequiredBytes(std::uint32_t progress, std::uint32_t depth) const;
   [[nodiscard]] std::uint32_t BytesAfterName(std::uint32_t progress, std::uint32_t member,
                                              std::uint32_t depth) const;
@@ -74,7 +74,7 @@ class ObjectProgress {
   [[nodiscard]] Hash128 Key(std::uint32_t progress) const;
 
  private:
-  // What is behind, where a member's index does not say it all.
+  // A place, where a member's index does not say it all.
   struct Place {
     ObjectState state;
     // Declared order: the next member's index.
@@ -82,7 +82,7 @@ class ObjectProgress {
     // See RequiredBytes(); and the most that one member that is not required takes off the bound.
     std::uint32_t missing_bytes = 0;
     std::uint32_t next_bytes = 0;
-    // Of the members that are required by name: what a level around the object adds to them.
+    // What a level around the object adds to the members that are required by name.
     std::uint32_t missing_spaces = 0;
     // Whether the object can end after each way of each member, and after each of the others:
     // kUnknown, kNo or kYes.

@@ -151,7 +151,7 @@ class StateWays {
   [[nodiscard]] std::uint64_t packed() const { return ways_; }
   [[nodiscard]] bool none() const { return ways_ == 0; }
   [[nodiscard]] bool is_single() const { return (ways_ & 1) != 0; }
-  // Of a single one.
+  // The class of a single way, and its target.
   [[nodiscard]] int byte_class() const { return static_cast<int>((ways_ >> 1) & 0xFF); }
   [[nodiscard]] TermId to() const { return TermId(static_cast<std::uint32_t>(ways_ >> 32)); }
   // What there is of these; null of the others.

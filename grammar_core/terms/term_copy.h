@@ -55,7 +55,7 @@ class TermCopy {
   AnyTerm Of(AnyTerm id);
   // A term whose parts are copied.
   AnyTerm Copy(const Term& term);
-  // Of an object's place: its progress, and then its number.
+  // Copies an object's place: its progress, and then its number.
   void CopyPlace(std::uint32_t* object, std::uint32_t* progress);
 
   const Source from_;

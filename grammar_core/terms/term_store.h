@@ -42,7 +42,7 @@ class TermStore {
   // alike in a term's key.
   TermStore(const GrammarFacts& facts, int max_token_bytes);
 
-  // Of a number that a maker has returned; the reference lives as long as the store.
+  // The term of a number that a maker has returned. The reference lives as long as the store.
   [[nodiscard]] const Term& term(TermId id) const { return terms_[id.value()]; }
   [[nodiscard]] const Term& term(CharTerm id) const { return terms_[id.value()]; }
   [[nodiscard]] const Term& term(AnyTerm id) const { return terms_[id.value()]; }
@@ -65,7 +65,7 @@ class TermStore {
   [[nodiscard]] StateLinks& mutable_links(TermId id) { return links_[id.value()]; }
   // Terms so far; all numbers below it are in use.
   [[nodiscard]] std::uint32_t size() const { return terms_.size(); }
-  // Of the grammar, shared by all automatons of it.
+  // The grammar's facts, shared by all automatons of it.
   [[nodiscard]] const GrammarFacts& facts() const { return *facts_; }
   [[nodiscard]] const GrammarIr& ir() const { return facts_->ir(); }
   [[nodiscard]] Measure measure() const { return facts_->measure(); }

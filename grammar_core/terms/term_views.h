@@ -36,7 +36,7 @@ struct CatView {
   Level head;
   Level tail;
 };
-// Of a kCat of the level `Level`: bytes, unless CharTerm or AnyTerm is named.
+// The view of a kCat of the level `Level`: bytes, unless CharTerm or AnyTerm is named.
 template <typename Level = TermId>
 CatView<Level> AsCat(const Term& term) {
   assert(term.kind == TermKind::kCat);
@@ -50,7 +50,7 @@ struct RepeatView {
   std::uint32_t min;
   std::uint32_t max;
 };
-// Of a kRepeat of the level `Level`.
+// The view of a kRepeat of the level `Level`.
 template <typename Level = TermId>
 RepeatView<Level> AsRepeat(const Term& term) {
   assert(term.kind == TermKind::kRepeat);
@@ -70,7 +70,7 @@ struct BytesView {
   std::uint32_t string;
   std::uint32_t offset;
 };
-// Of a kBytes; RestOfBytes() has the bytes themselves.
+// The view of a kBytes; RestOfBytes() has the bytes themselves.
 inline BytesView AsBytes(const Term& term) {
   assert(term.kind == TermKind::kBytes);
   return {TermFields(term).a, TermFields(term).b};
@@ -93,7 +93,7 @@ struct TextView {
   std::uint32_t text;
   std::uint32_t offset;
 };
-// Of a kText; RestOfText() has the characters themselves.
+// The view of a kText; RestOfText() has the characters themselves.
 inline TextView AsText(const Term& term) {
   assert(term.kind == TermKind::kText);
   return {TermFields(term).a, TermFields(term).b};
@@ -139,7 +139,7 @@ struct CallView {
   RuleId rule;
   std::uint32_t depth;  // levels around it
 };
-// Of a kCall.
+// The view of a kCall.
 inline CallView AsCall(const Term& term) {
   assert(term.kind == TermKind::kCall);
   return {TermFields(term).a, TermFields(term).b};
@@ -152,7 +152,7 @@ struct EncodeView {
   std::uint32_t object;
   std::uint32_t progress;
 };
-// Of a kEncode.
+// The view of a kEncode.
 inline EncodeView AsEncode(const Term& term) {
   assert(term.kind == TermKind::kEncode);
   return {CharTerm(TermFields(term).a), PartialChar::Unpack(TermFields(term).b), TermFields(term).c,
@@ -171,20 +171,20 @@ struct NumberView {
   std::uint32_t number;
   std::uint32_t state;
 };
-// Of a kNumber.
+// The view of a kNumber.
 inline NumberView AsNumber(const Term& term) {
   assert(term.kind == TermKind::kNumber);
   return {TermFields(term).a, TermFields(term).b};
 }
 
-// An object (as TermStore::PlaceObject() numbers it), what is behind it, and where it stands
-// between two members.
+// An object (as TermStore::PlaceObject() numbers it), what follows it, and where it stands between
+// two members.
 struct ObjectView {
   std::uint32_t object;
   std::uint32_t progress;
   ObjectPhase phase;
 };
-// Of a kObject; `progress` says nothing in the phase kOpen.
+// The view of a kObject; `progress` says nothing in the phase kOpen.
 inline ObjectView AsObject(const Term& term) {
   assert(term.kind == TermKind::kObject);
   return {TermFields(term).a, TermFields(term).b, static_cast<ObjectPhase>(TermFields(term).c)};
@@ -196,7 +196,7 @@ struct DistinctView {
   bool begun;  // its first byte has been read
   unsigned char close;
 };
-// Of a kDistinct.
+// The view of a kDistinct.
 inline DistinctView AsDistinct(const Term& term) {
   assert(term.kind == TermKind::kDistinct);
   return {TermId(TermFields(term).a), TermFields(term).b != 0,
@@ -209,7 +209,7 @@ struct LimitedView {
   std::uint32_t tokens_left;
   bool touched;  // by the token at hand
 };
-// Of a kLimited.
+// The view of a kLimited.
 inline LimitedView AsLimited(const Term& term) {
   assert(term.kind == TermKind::kLimited);
   return {TermId(TermFields(term).a), TermFields(term).b, TermFields(term).c != 0};
@@ -222,7 +222,7 @@ struct TextSetView {
   std::uint32_t end;
   std::uint32_t depth;
 };
-// Of a kTextSet.
+// The view of a kTextSet.
 inline TextSetView AsTextSet(const Term& term) {
   assert(term.kind == TermKind::kTextSet);
   return {TermFields(term).a, TermFields(term).b, TermFields(term).c, TermFields(term).d};
@@ -235,7 +235,7 @@ struct NameSetView {
   std::uint32_t first;
   std::uint32_t depth;
 };
-// Of a kNameSet.
+// The view of a kNameSet.
 inline NameSetView AsNameSet(const Term& term) {
   assert(term.kind == TermKind::kNameSet);
   return {TermFields(term).a, TermFields(term).b, TermFields(term).c, TermFields(term).d};

@@ -4,8 +4,8 @@
 //   2. What is between them is cut at the matches of each pattern in turn; matches and what lies
 //      between them are pieces.
 //   3. A piece becomes tokens:
-//      kMerges    It becomes symbols. Of all pairs of neighbours that together are a token, the one
-//                 that comes first is merged, the leftmost first, until there is none.
+//      kMerges    It becomes symbols. Neighbours that together are a token are merged pair by
+//                 pair: the first in order first, and of equals the leftmost, until none is left.
 //      kBestSum   Of all sequences of tokens that spell it, the one whose scores have the greatest
 //                 sum. A character that is no token stands in as one of the lowest score less
 //                 kUnknownPenalty.
@@ -52,10 +52,10 @@ struct EncodingRules {
   std::vector<std::string> patterns;
   // Ids of ordinary tokens that no merge makes.
   std::vector<std::int32_t> atoms;
-  // Of each id. Merges come in their order, the greatest first; none: in the order of ids.
+  // By id. Merges come in their order, the greatest first; none: in the order of ids.
   std::vector<float> scores;
-  // Of each byte, the token that stands for it where it is of a character that is no token, and
-  // nowhere else. None: such characters have no tokens, or (scores without) those of their bytes.
+  // By byte: the token that stands for it inside a character that is no token, and nowhere else.
+  // None: such characters have no tokens, or (scores without) those of their bytes.
   std::vector<std::int32_t> byte_tokens;
   // Ids of ordinary tokens that no text becomes.
   std::vector<std::int32_t> unused;

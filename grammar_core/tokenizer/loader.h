@@ -1,4 +1,4 @@
-// Reads vocabularies from files, and has one of its own for when there is none.
+// Reads vocabularies from files, and has a built-in one for when there is none.
 //
 // Formats  one row each in loader.cc: "huggingface" (tokenizer.json: byte-level BPE, byte fallback
 //          and metaspace, added and special tokens), "gguf" (its tensors are not read),
@@ -38,9 +38,9 @@ struct VocabularySource {
   std::vector<std::string> stop_tokens;
 };
 
-// Errors: NOT_FOUND (no such file), INVALID_ARGUMENT (with the file and the place in it, which is
-// line:column, a JSON Pointer or "byte N"), UNIMPLEMENTED (a model whose bytes cannot be told
-// exactly), RESOURCE_EXHAUSTED (a bound of kVocabularyLimits).
+// Errors: NOT_FOUND (no such file); INVALID_ARGUMENT with the file and the place in it. That is
+// line:column, a JSON Pointer or "byte N". UNIMPLEMENTED (a model whose bytes cannot be told
+// exactly); RESOURCE_EXHAUSTED (a bound of kVocabularyLimits).
 absl::StatusOr<std::shared_ptr<const Vocabulary>> LoadVocabulary(const VocabularySource& source);
 
 // Ids 0 to 255 are the single bytes, 256 is "<|end|>", the stop token.

@@ -1,7 +1,7 @@
 // A pattern by which a tokenizer cuts texts into pieces, as tokenizer files write it.
 //
 // Syntax   what RE2 takes, with \s and \S as in Unicode; and at its end \s+(?!\S)|\s+, with which
-//          most patterns end: white space but for the last of it, if something follows.
+//          most patterns end: white space without the last of it, if something follows.
 // Threads  immutable; any number of readers.
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_PIECE_PATTERN_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_PIECE_PATTERN_H_

@@ -39,9 +39,9 @@ class Vocabulary {
     bool special = false;
   };
 
-  // `tokens[i]` is id i. Errors: INVALID_ARGUMENT when there is no token, more than kMaxTokens, a
-  // token longer than kMaxTokenBytes, a special token without a spelling or with one that another
-  // has, or a stop id that is out of range or not special.
+  // `tokens[i]` is id i. Errors: INVALID_ARGUMENT when there is no token, more than kMaxTokens, or
+  // a token longer than kMaxTokenBytes; when a special token has no spelling or another's; when a
+  // stop id is out of range or not special.
   static absl::StatusOr<std::shared_ptr<const Vocabulary>> Create(std::string name,
                                                                   std::vector<Token> tokens,
                                                                   std::vector<TokenId> stop_ids,

@@ -1,5 +1,5 @@
-// What a row has written within arrays whose items must differ: the items, and the one that is
-// being written, as far as it is known of which of them it may become the equal.
+// What a row has written within arrays whose items must differ: the items, and what is known of the
+// item at hand: which of the others it may still become equal to.
 //
 // Source   equality is JSON Schema's: numbers by value, strings decoded, objects whatever the order
 //          of their members. That a name stands twice in one object of an item is refused, so that
@@ -42,8 +42,8 @@ class DistinctArrays {
   // Whether the array, or object, has ended there.
   [[nodiscard]] bool IsOver(Id id) const { return places_[id].phase == Phase::kOver; }
 
-  // Whether the item or name that is being written may still become one that is refused. If not, no
-  // way to go on up to its end is refused.
+  // Whether the item or name at hand may still become a refused one. If not, no way to go on up to
+  // its end is refused.
   [[nodiscard]] bool MayRepeat(Id id) const;
 
   // Whether that is so behind `byte`, as far as one look tells: false is certain.
@@ -67,7 +67,7 @@ class DistinctArrays {
     return place.phase == Phase::kString && place.path.empty() &&
            place.partial.phase == CharPhase::kStart;
   }
-  // Of the items before that are strings: the bytes that they begin with, decoded, and 0 for the
+  // About the items before that are strings: the bytes that they begin with, decoded, and 0 for the
   // empty one; whether one is `text`, or `text` and more.
   using FirstBytes = std::bitset<256>;
   [[nodiscard]] FirstBytes FirstBytesOfStrings(Id id) const;
@@ -98,7 +98,7 @@ class DistinctArrays {
   // The mark of all there is now; forgets all that was made behind `mark`.
   [[nodiscard]] Mark Now() const;
   void Rewind(const Mark& mark);
-  // Forgets the places behind `mark` but for `*ids`, which are given anew. What they are made of
+  // Forgets the places behind `mark`, except `*ids`, which get new ids. What those are made of
   // stays.
   void Settle(const Mark& mark, const std::vector<Id*>& ids);
 
@@ -184,7 +184,7 @@ class DistinctArrays {
   [[nodiscard]] bool HasCandidates(const Place& place) const {
     return place.candidates.all ? place.last_item != kNone : !place.candidates.some.empty();
   }
-  // Of an item: the leaf at `path`, or null; whether there is one whose path begins so.
+  // An item's leaf at `path`, or null; whether there is one whose path begins so.
   [[nodiscard]] const ItemLeaf* FindLeaf(std::uint32_t item, absl::string_view path) const;
   [[nodiscard]] bool HasLeafBelow(std::uint32_t item, absl::string_view path) const;
   [[nodiscard]] std::uint32_t FirstLeafFrom(std::uint32_t item, absl::string_view path) const;

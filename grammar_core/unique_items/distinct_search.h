@@ -3,8 +3,8 @@
 //
 // How      depth first over the bytes that keep every way equal to something written, up to the
 //          first that cannot: the items that must still come behind it have values enough (see
-//          passes/unfit_arrays.h). Of the spellings of a number that begins on the way, those with
-//          digits only are tried where there are any; of one begun before, all that differ.
+//          passes/unfit_arrays.h). For a number that begins on the way, only spellings in digits
+//          are tried where there are any; for one begun before, all that differ.
 // Errors   by Work: RESOURCE_EXHAUSTED for limits.emptiness_states.
 // Threads  one thread at a time.
 #ifndef MASKD_GRAMMAR_CORE_UNIQUE_ITEMS_DISTINCT_SEARCH_H_
@@ -57,7 +57,7 @@ class DistinctSearch {
 
   RowMemory* const row_;
   const RowBounds& bounds_;
-  // Of the number that the search began in.
+  // The size of the number that the search began in.
   std::size_t first_size_ = 0;
   std::vector<Place> places_;
 };

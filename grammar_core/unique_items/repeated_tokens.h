@@ -15,8 +15,8 @@
 
 namespace maskd {
 
-// Those of `mask`, made without what is behind `state`, that cannot be taken there. Nothing when
-// `work` failed.
+// The tokens of `mask` that cannot be taken in `state`; `mask` was made without regard to what the
+// row has written. Nothing when `work` failed.
 [[nodiscard]] std::vector<TokenId> FindRepeated(const ItemTokens& tokens, RowMemory* row,
                                                 RowMemory::State state, const TokenMask& mask,
                                                 Work& work);

@@ -77,7 +77,7 @@ class RowMemory {
   // must be held.
   std::shared_ptr<RowMemory> CopyTo(Automaton* automaton, std::span<State> states) const;
 
-  // To be held around each call, but for the constant ones while no other thread has the memory.
+  // To be held around each call; around constant ones only while another thread has the memory.
   [[nodiscard]] std::unique_lock<std::recursive_mutex> Lock() { return std::unique_lock(mutex_); }
 
   // As long as it lives, states that are made are for a while: at its end they are void, and so is
@@ -89,7 +89,7 @@ class RowMemory {
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
     ~Scratch();
-    // Ends it but for `state`, which is given anew.
+    // Ends it and keeps `state`, which gets a new id.
     State Keep(State state);
 
    private:

@@ -1,5 +1,5 @@
 // A folder of one test's own, gone after it. ctest runs the cases of a program side by side, and
-// testing::TempDir() is the same for all of them: a file there has to have a name of its own.
+// testing::TempDir() is the same for all of them: a file there needs a name that no other one has.
 #ifndef MASKD_TESTS_BASE_TEST_FOLDER_H_
 #define MASKD_TESTS_BASE_TEST_FOLDER_H_
 

@@ -1,4 +1,4 @@
-// A server that answers as a test tells it to, on a Unix socket of its own. It shows the client
+// A server that answers as a test tells it to, on its own Unix socket. It shows the client
 // what a real one seldom does: broken replies, refusals for load, silence.
 #ifndef MASKD_TESTS_CLIENT_SCRIPTED_SERVER_H_
 #define MASKD_TESTS_CLIENT_SCRIPTED_SERVER_H_

@@ -1,4 +1,4 @@
-// A real maskd of its own, which its owner may kill and start again on the same socket.
+// A separate real maskd, which its owner may kill and start again on the same socket.
 #ifndef MASKD_TESTS_CLIENT_SERVER_PROGRAM_H_
 #define MASKD_TESTS_CLIENT_SERVER_PROGRAM_H_
 

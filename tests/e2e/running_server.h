@@ -1,4 +1,4 @@
-// A server in this process on a Unix socket of its own, and what tests ask of it.
+// A server in this process on its own Unix socket, and what tests ask of it.
 #ifndef MASKD_TESTS_E2E_RUNNING_SERVER_H_
 #define MASKD_TESTS_E2E_RUNNING_SERVER_H_
 

@@ -1,4 +1,4 @@
-// The real program in a process of its own, as whoever runs it starts it.
+// The real program in a separate process, as whoever runs it starts it.
 #ifndef MASKD_TESTS_E2E_SERVER_PROGRAM_H_
 #define MASKD_TESTS_E2E_SERVER_PROGRAM_H_
 

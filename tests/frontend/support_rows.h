@@ -9,8 +9,8 @@ namespace maskd {
 
 struct SupportCase {
   const char* schema;
-  // Texts that its grammar must take, and refuse. Of an annotation none is refused; of what is
-  // refused as a whole there are neither.
+  // Texts that its grammar must take, and refuse. An annotation refuses none; what is refused as a
+  // whole has neither.
   std::vector<std::string> valid = {};
   std::vector<std::string> invalid = {};
 };

@@ -1,5 +1,5 @@
-// A fuzz target: what is done with an input. With libFuzzer each target is a program of its own;
-// else one program has all of them and replays files (replay_main.cc).
+// A fuzz target: what is done with an input. With libFuzzer each target is a separate program; else
+// one program has all of them and replays files (replay_main.cc).
 #ifndef MASKD_TESTS_FUZZ_FUZZ_TARGET_H_
 #define MASKD_TESTS_FUZZ_FUZZ_TARGET_H_
 

@@ -2,7 +2,7 @@
 // can still become, and which one they are.
 //
 // Source   RFC 3629 (UTF-8: shortest forms, no surrogates) and RFC 8259, section 7 (JSON strings:
-//          raw but for '"', '\' and control characters, or escaped; a pair of surrogate escapes is
+//          raw except '"', '\' and control characters, or escaped; a pair of surrogate escapes is
 //          one character, and half a pair is none). In canonical spelling an escape is one that
 //          nlohmann::json writes.
 // Threads  no state; any thread.

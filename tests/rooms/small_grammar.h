@@ -1,4 +1,4 @@
-// A grammar read from its source, with an automaton of its own over a small vocabulary.
+// A grammar read from its source, with its own automaton over a small vocabulary.
 //
 // Threads  one thread an object.
 #ifndef MASKD_TESTS_ROOMS_SMALL_GRAMMAR_H_

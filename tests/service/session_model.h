@@ -34,8 +34,8 @@ using ModelRows = std::map<RowId, ModelRow>;
 // The index of the refused token; nothing when none was.
 std::optional<int> ApplyMove(const RowToMove& move, ModelRow* row);
 
-// Takes the tokens that the row is opened with; at one that is refused it stands before it. Whether
-// none was.
+// Takes the tokens that the row is opened with, up to the first that is refused. Whether none
+// was.
 bool TakeOpening(ModelRow* row);
 
 // What is wrong with the answer to a row that `move` (null: none) has led to where `row` is; empty

@@ -40,7 +40,7 @@ struct AttackCase {
   // Whether the case is of a server: it has steps of the wire and no payload.
   [[nodiscard]] bool is_of_a_server() const { return format == "service"; }
 
-  // Made anew with each call: payloads have up to tens of megabytes.
+  // Made again with each call: payloads have up to tens of megabytes.
   [[nodiscard]] absl::StatusOr<std::string> Payload() const;
 };
 

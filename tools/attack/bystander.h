@@ -1,7 +1,7 @@
-// A plain request of another connection, again and again while cases run: one row of a stream of
-// its own is asked for its mask. Each answer's time is kept, and its mask compared.
+// A plain request of another connection, again and again while cases run: the one row of its stream
+// is asked for its mask. Each answer's time is kept, and its mask compared.
 //
-// Threads  a thread of its own; the others' calls from one thread.
+// Threads  it starts one; the others' calls from one thread.
 #ifndef MASKD_TOOLS_ATTACK_BYSTANDER_H_
 #define MASKD_TOOLS_ATTACK_BYSTANDER_H_
 

@@ -10,7 +10,7 @@ namespace maskd::attack {
 
 // Filled in by who runs the case; Report judges it.
 struct CaseResult {
-  // What is wrong with the answer, one line each. Empty: the case passes but for its budget.
+  // What is wrong with the answer, one line each. Empty: the case passes, apart from its budget.
   std::vector<std::string> faults;
   // Operations of `steps` that this runner does not have. The case has not been run.
   std::vector<std::string> missing_operations;
@@ -18,7 +18,7 @@ struct CaseResult {
   std::string absent;
   // Of grammar cases: whether the answer was a refusal.
   bool refused = false;
-  // Of the whole case: wall time here, processor time of the target's process, growth of its
+  // For the whole case: wall time here, processor time of the target's process, growth of its
   // resident memory at its highest.
   double wall_ms = 0;
   // Of that, time in which the case itself has nothing done.

@@ -20,7 +20,7 @@ namespace maskd::attack {
 // Sends whatever message it is given, in any order. Each wait is without a deadline.
 class Conversation {
  public:
-  // On a connection of its own, or on one that conversations share.
+  // On a new connection, or on one that conversations share.
   explicit Conversation(const std::string& address);
   explicit Conversation(const std::shared_ptr<grpc::Channel>& channel);
   ~Conversation();

@@ -1,5 +1,5 @@
-// The rule on plain rows of the same grammar: one that is open before a case's texts and steps, and
-// one opened after them, have the masks that the first had before.
+// The rule on plain rows of the same grammar: a row opened before a case's texts and steps, and one
+// opened after them, have the masks that the first had before.
 //
 // Threads  one thread.
 #ifndef MASKD_TOOLS_ATTACK_NEIGHBOURS_H_

@@ -1,7 +1,7 @@
 // Cases whose steps are abstract operations of a server, as this server's messages say them.
 //
-// Sessions  are rows of one Decode stream; their names are numbers here, so one that is hostile is
-//          also said where this protocol takes names of a caller: a tokenizer's, a kind's.
+// Sessions  are rows of one Decode stream; their names are numbers here, so a hostile name is also
+//          said where this protocol takes names of a caller: a tokenizer's, a kind's.
 // Numbers  a session's `seq` counts the steps behind those that open rows.
 // Threads  one thread.
 #ifndef MASKD_TOOLS_ATTACK_SERVER_CASES_H_
@@ -100,7 +100,7 @@ class ServerCases {
   Schemas schemas_;
   WireCases wire_;
 
-  // Of the case that runs.
+  // The tokenizer of the case that runs.
   std::string tokenizer_;
   std::unique_ptr<Conversation> stream_;
   std::vector<std::unique_ptr<Conversation>> more_streams_;

@@ -79,12 +79,12 @@ class Target {
   virtual ~Target() = default;
 
   [[nodiscard]] virtual const Tokens& tokens() const = 0;
-  // Of a kind that the target does not know: UNIMPLEMENTED, as `format`'s place says.
+  // A kind that the target does not know: UNIMPLEMENTED, as `format`'s place says.
   virtual absl::StatusOr<std::unique_ptr<Grammar>> Compile(const std::string& format,
                                                            std::string payload) = 0;
   // The stable reason of a refusal; empty where it has none.
   [[nodiscard]] virtual std::string ReasonOf(const absl::Status& refusal) const = 0;
-  // What is kept of earlier cases within a bound of its own, in bytes: masks, grammars.
+  // What is kept of earlier cases within some bound, in bytes: masks, grammars.
   virtual std::int64_t CachedBytes() = 0;
   // Lets go of what no case uses any more.
   virtual void EndCase() = 0;

@@ -31,7 +31,7 @@ struct RawCall {
   absl::Duration cancel_after = absl::ZeroDuration();
 };
 
-// On a connection of its own. `answer` may be null.
+// On a new connection. `answer` may be null.
 absl::Status Call(const std::string& address, const RawCall& call, std::string* answer = nullptr);
 
 // The same with the wire message's own type for the answer.

@@ -1,6 +1,6 @@
 // The server that a command asks: the one at --server, or one inside this program (--local).
 //
-// Local    the same services on a Unix socket in a directory of its own, so the answers are a
+// Local    the same services on a Unix socket in a new directory, so the answers are a
 //          server's answers; it ends with the connection.
 // Threads  as Client.
 #ifndef MASKD_TOOLS_CLI_CONNECTION_H_

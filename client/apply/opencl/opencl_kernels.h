@@ -11,8 +11,8 @@
 //          where row 0 starts, the row stride, the tokens of an item, the vocabulary, the ints.
 // Range    dimension 0: words or tokens of the width, rounded up; dimension 1: rows of the step.
 // Step     kRowInts ints a row, then the words and ids they point to:
-//          logits row, base (RowBase), where its words start, where its ids start, where they end,
-//          its scale as a float's bits, where the ids of its biases start, where they end; the
+//          logits row, base (RowBase), where its words start, where its ids start, where they end;
+//          its scale as a float's bits, where the ids of its biases start, where they end. The
 //          biases' own bits stand behind their ids.
 #ifndef MASKD_CLIENT_APPLY_OPENCL_OPENCL_KERNELS_H_
 #define MASKD_CLIENT_APPLY_OPENCL_OPENCL_KERNELS_H_

@@ -389,8 +389,8 @@ func (x *GetServerResponse) GetVocabularies() []*LoadedVocabulary {
 // A limit of the server.
 type ServerLimit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name, as of the flag that sets it: "max_streams". What no flag bounds has a name of its own:
-	// "rows", of all streams together.
+	// Name, as of the flag that sets it: "max_streams". What no flag bounds has another name: "rows",
+	// of all streams together.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// What is in use now, in what the limit counts.
 	Used int64 `protobuf:"varint,2,opt,name=used,proto3" json:"used,omitempty"`
@@ -815,7 +815,7 @@ type OpenStream struct {
 	Tenant string `protobuf:"bytes,4,opt,name=tenant,proto3" json:"tenant,omitempty"`
 	// How its steps travel.
 	Transport StreamTransport `protobuf:"varint,5,opt,name=transport,proto3,enum=maskd.v1.StreamTransport" json:"transport,omitempty"`
-	// Whether it has said hello. One that has not has no place among max_streams.
+	// Whether it has said hello. Without one it has no place among max_streams.
 	Greeted bool `protobuf:"varint,6,opt,name=greeted,proto3" json:"greeted,omitempty"`
 	// Microseconds since the call came.
 	AgeUs int64 `protobuf:"varint,7,opt,name=age_us,json=ageUs,proto3" json:"age_us,omitempty"`
@@ -1206,7 +1206,7 @@ type HeldGrammar struct {
 	Hits int64 `protobuf:"varint,8,opt,name=hits,proto3" json:"hits,omitempty"`
 	// Microseconds from source text to ready grammar, first mask included.
 	CompileUs int64 `protobuf:"varint,9,opt,name=compile_us,json=compileUs,proto3" json:"compile_us,omitempty"`
-	// How often what it had learnt was full and it began anew.
+	// How often what it had learnt was full and it began again.
 	Renewals      int64 `protobuf:"varint,10,opt,name=renewals,proto3" json:"renewals,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -31,10 +31,10 @@ const (
 //
 // Compiles grammars and answers questions about them.
 //
-// Error details of every call, in the standard google.rpc.Status: ErrorInfo with a stable reason
-// and domain "maskd"; BadRequest whose field is the place in the caller's own source (JSON Pointer
-// or line:column) or the request's field; RetryInfo when the refusal is for load; ResourceInfo with
-// NOT_FOUND.
+// Error details of every call, in the standard google.rpc.Status. ErrorInfo has a stable reason and
+// the domain "maskd". BadRequest has as its field the place in the caller's own source (JSON
+// Pointer or line:column) or the request's field. RetryInfo comes with a refusal for load;
+// ResourceInfo with NOT_FOUND.
 type CompileServiceClient interface {
 	// Compiles a grammar against a tokenizer, or finds it in the cache. Idempotent. Any number of
 	// concurrent callers with the same grammar cause one compile; a caller's deadline or cancellation
@@ -101,10 +101,10 @@ func (c *compileServiceClient) Explain(ctx context.Context, in *ExplainRequest, 
 //
 // Compiles grammars and answers questions about them.
 //
-// Error details of every call, in the standard google.rpc.Status: ErrorInfo with a stable reason
-// and domain "maskd"; BadRequest whose field is the place in the caller's own source (JSON Pointer
-// or line:column) or the request's field; RetryInfo when the refusal is for load; ResourceInfo with
-// NOT_FOUND.
+// Error details of every call, in the standard google.rpc.Status. ErrorInfo has a stable reason and
+// the domain "maskd". BadRequest has as its field the place in the caller's own source (JSON
+// Pointer or line:column) or the request's field. RetryInfo comes with a refusal for load;
+// ResourceInfo with NOT_FOUND.
 type CompileServiceServer interface {
 	// Compiles a grammar against a tokenizer, or finds it in the cache. Idempotent. Any number of
 	// concurrent callers with the same grammar cause one compile; a caller's deadline or cancellation

@@ -471,10 +471,10 @@ type Grammar struct {
 	// Name of the front end that reads `source`, such as "json_schema" or "gbnf". INVALID_ARGUMENT
 	// when absent or unknown; the error lists the known kinds.
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	// The text, UTF-8, at most 4 MiB by default (limit source_bytes). For "json_schema" the schema,
-	// for "choice" a JSON array of strings, for "regex" the pattern, for "response_format" that member of
-	// an OpenAI request, for "structural_tag" a JSON object (docs/structural-tags.md), for other kinds
-	// the grammar.
+	// The text, UTF-8, at most 4 MiB by default (limit source_bytes). Its meaning, by kind.
+	// "json_schema": the schema; "choice": a JSON array of strings; "regex": the pattern;
+	// "response_format": that member of an OpenAI request; "structural_tag": a JSON object
+	// (docs/structural-tags.md); others: the grammar.
 	Source string `protobuf:"bytes,2,opt,name=source,proto3" json:"source,omitempty"`
 	// Options. Absent: every option's default.
 	Options *GrammarOptions `protobuf:"bytes,3,opt,name=options,proto3" json:"options,omitempty"`

@@ -911,8 +911,8 @@ type Step struct {
 	// is not open, FAILED_PRECONDITION when it compiles or has failed, INVALID_ARGUMENT when it is
 	// named again, RESOURCE_EXHAUSTED when it does not fit into the reply any more.
 	Snapshot []uint64 `protobuf:"varint,5,rep,packed,name=snapshot,proto3" json:"snapshot,omitempty"`
-	// Rows to close. Their ids are free again at once, also for `open` of the same step. Not answered
-	// but for an unknown row.
+	// Rows to close. Their ids are free again at once, also for `open` of the same step. Answered
+	// only for an unknown row.
 	Close []uint64 `protobuf:"varint,6,rep,packed,name=close,proto3" json:"close,omitempty"`
 	// Milliseconds that the reply may wait while a row opened or named in this step compiles. Absent:
 	// 0, the reply never waits and says "compiling".
@@ -1379,8 +1379,8 @@ func (x *RowUpdate) GetWantForced() bool {
 // i + 1 the row after tokens[i] and those it comes after.
 type Drafts struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The tokens. One that the grammar refuses, one that is no token, or -1 (padding) has no mask,
-	// nor has any that comes after it: their positions are `invalid`.
+	// The tokens. A refused token, a number that is no token, or -1 (padding) has no mask, nor has
+	// any that comes after it: their positions are `invalid`.
 	Tokens []int32 `protobuf:"varint,1,rep,packed,name=tokens,proto3" json:"tokens,omitempty"`
 	// parents[i] is the index of token i's parent, less than i, or -1 for the row itself. Absent: a
 	// chain. INVALID_ARGUMENT on the row when it is no tree of the tokens.
@@ -1494,12 +1494,12 @@ type StepReply struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The step's number.
 	Step uint64 `protobuf:"varint,1,opt,name=step,proto3" json:"step,omitempty"`
-	// One reply for each row opened or moved in the step, in the order of the step (opened rows
-	// first), then one for each row that compiled in an earlier step and is ready or failed since,
-	// then one for each refused verb. So one row id can have two replies.
+	// First one reply for each row opened or moved in the step, in the order of the step (opened rows
+	// first). Then one for each row that compiled in an earlier step and is ready or failed since.
+	// Then one for each refused verb. So one row id can have two replies.
 	Rows []*RowReply `protobuf:"bytes,2,rep,name=rows,proto3" json:"rows,omitempty"`
 	// The rows of Step.snapshot, in its order, those refused left out: each is what `open` needs to
-	// make the row anew, in this stream or another. The grammar is there by its id.
+	// make the row again, in this stream or another. The grammar is there by its id.
 	Snapshots     []*OpenRow `protobuf:"bytes,3,rep,name=snapshots,proto3" json:"snapshots,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1711,7 +1711,7 @@ func (x *RowReply) GetAnswer() *AnswerDelta {
 type AnswerDelta struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What a rollback has left of what was said before; all 0 in a row's first reply, also where it
-	// is opened anew elsewhere. Absent: all of it is left.
+	// is opened again elsewhere. Absent: all of it is left.
 	Cut *AnswerSize `protobuf:"bytes,1,opt,name=cut,proto3" json:"cut,omitempty"`
 	// More of the reasoning. Bytes, as a token may end within a character.
 	ReasoningContent []byte `protobuf:"bytes,2,opt,name=reasoning_content,json=reasoningContent,proto3" json:"reasoning_content,omitempty"`

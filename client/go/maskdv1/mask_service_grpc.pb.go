@@ -47,14 +47,14 @@ type MaskServiceClient interface {
 	// is a field of its row in the reply; the stream ends only for the stream's own faults. When the
 	// client half-closes, every outstanding reply is sent and the stream ends with OK.
 	//
-	// Codes: INVALID_ARGUMENT (nothing said first or a second Hello, logits_width absent, below the
-	// tokenizer's size or far above it, step number 0), NOT_FOUND (unknown tokenizer),
-	// FAILED_PRECONDITION (a Step before the Hello, another tokenizer's hash than is expected),
-	// UNIMPLEMENTED (protocol version or a feature asked for in Hello, a field that is not known),
-	// RESOURCE_EXHAUSTED (too many streams, with RetryInfo; a message over max_step_bytes; a step that
-	// names more than 4 * max_rows + 1,024 rows in all of its lists), ABORTED (a step number that is
-	// neither the last one nor the next), UNAVAILABLE (draining), DATA_LOSS (shared memory in which
-	// the client has written what cannot be), CANCELLED.
+	// Codes: CANCELLED; UNAVAILABLE (draining); NOT_FOUND (unknown tokenizer). INVALID_ARGUMENT:
+	// nothing said first, a second Hello, step number 0, logits_width absent, below the tokenizer's
+	// size or far above it. FAILED_PRECONDITION: a Step before the Hello, another tokenizer's hash
+	// than is expected. UNIMPLEMENTED: protocol version or a feature asked for in Hello, a field that
+	// is not known. RESOURCE_EXHAUSTED: too many streams (with RetryInfo), a message over
+	// max_step_bytes, a step that names more than 4 * max_rows + 1,024 rows in all of its lists.
+	// ABORTED: a step number that is neither the last one nor the next. DATA_LOSS: shared memory in
+	// which the client has written what cannot be.
 	Decode(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[DecodeRequest, DecodeResponse], error)
 	// Says how many streams the server has, so that those of many clients can spread over many
 	// servers (docs/clients.md). Cheap: a stream may ask every few seconds.
@@ -104,14 +104,14 @@ type MaskServiceServer interface {
 	// is a field of its row in the reply; the stream ends only for the stream's own faults. When the
 	// client half-closes, every outstanding reply is sent and the stream ends with OK.
 	//
-	// Codes: INVALID_ARGUMENT (nothing said first or a second Hello, logits_width absent, below the
-	// tokenizer's size or far above it, step number 0), NOT_FOUND (unknown tokenizer),
-	// FAILED_PRECONDITION (a Step before the Hello, another tokenizer's hash than is expected),
-	// UNIMPLEMENTED (protocol version or a feature asked for in Hello, a field that is not known),
-	// RESOURCE_EXHAUSTED (too many streams, with RetryInfo; a message over max_step_bytes; a step that
-	// names more than 4 * max_rows + 1,024 rows in all of its lists), ABORTED (a step number that is
-	// neither the last one nor the next), UNAVAILABLE (draining), DATA_LOSS (shared memory in which
-	// the client has written what cannot be), CANCELLED.
+	// Codes: CANCELLED; UNAVAILABLE (draining); NOT_FOUND (unknown tokenizer). INVALID_ARGUMENT:
+	// nothing said first, a second Hello, step number 0, logits_width absent, below the tokenizer's
+	// size or far above it. FAILED_PRECONDITION: a Step before the Hello, another tokenizer's hash
+	// than is expected. UNIMPLEMENTED: protocol version or a feature asked for in Hello, a field that
+	// is not known. RESOURCE_EXHAUSTED: too many streams (with RetryInfo), a message over
+	// max_step_bytes, a step that names more than 4 * max_rows + 1,024 rows in all of its lists.
+	// ABORTED: a step number that is neither the last one nor the next. DATA_LOSS: shared memory in
+	// which the client has written what cannot be.
 	Decode(grpc.BidiStreamingServer[DecodeRequest, DecodeResponse]) error
 	// Says how many streams the server has, so that those of many clients can spread over many
 	// servers (docs/clients.md). Cheap: a stream may ask every few seconds.

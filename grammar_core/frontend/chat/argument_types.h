@@ -1,4 +1,4 @@
-// What the arguments of a tool may be, for who reads them back where each is an element of its own:
+// What the arguments of a tool may be. Readers need it where each argument is a separate element:
 // only the schema tells the string "3" from the number.
 //
 // Source   the same IR that the grammar of the tool is made of.

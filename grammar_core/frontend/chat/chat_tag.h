@@ -3,8 +3,8 @@
 // Names    tools come in the order of their names and schemas without what says nothing of values
 //          (titles, descriptions, examples): requests that mean the same have the same text.
 // Shape    [reasoning] [between] then free text with calls in it ("auto"), calls alone (a forced
-//          choice), or the answer alone. Where the answer has a frame of its own, or a response
-//          format beside the tools, it is the answer or calls.
+//          choice), or the answer alone. Where the answer has its own frame, or a response format
+//          beside the tools, it is the answer or calls.
 // Errors   INVALID_ARGUMENT and UNIMPLEMENTED at the place of a response format.
 // Threads  no state; any thread.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_CHAT_CHAT_TAG_H_

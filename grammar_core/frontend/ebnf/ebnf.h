@@ -1,6 +1,6 @@
 // The front ends of "gbnf" (llama.cpp's GBNF) and "ebnf" (xgrammar's EBNF): rules of characters.
 //
-// Dialects  docs/ebnf.md. One reader: EBNF has what GBNF has but for tokens in angle brackets and
+// Dialects  docs/ebnf.md. One reader: EBNF has what GBNF has, without tokens in angle brackets and
 //           the dot, with more escapes, macros (Regex, Token, TagDispatch, ...) and rule options.
 // Errors    INVALID_ARGUMENT, UNIMPLEMENTED and RESOURCE_EXHAUSTED (source_depth: groups in groups;
 //           repeat_count; rule_instances; ir_nodes) with line:column of the source, in bytes from

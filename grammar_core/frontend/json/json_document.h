@@ -6,7 +6,7 @@
 // Errors   INVALID_ARGUMENT: a syntax error, invalid UTF-8 or a lone surrogate at line:column (byte
 //          column, from 1), a duplicate key at its JSON Pointer. RESOURCE_EXHAUSTED: source_depth.
 // Ownership a JsonValue is a view: it lives as long as its document, which may be moved.
-// Threads  immutable once read, but for Add().
+// Threads  immutable once read; only Add() changes it.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_JSON_DOCUMENT_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_JSON_DOCUMENT_H_
 

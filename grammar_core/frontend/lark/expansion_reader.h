@@ -63,7 +63,7 @@ class ExpansionReader {
     bool terminal;
     // A '~' stands before the next value.
     bool negated = false;
-    // The alternative has ended but for its condition.
+    // The alternative has ended; its condition may follow.
     bool ended = false;
     std::optional<std::uint32_t> condition = {};
     // Of kArguments: the template, and its arguments so far.

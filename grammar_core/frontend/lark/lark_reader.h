@@ -1,5 +1,5 @@
-// Reads the text of a Lark grammar and makes its rules. No recursion, but for grammars in grammars
-// (%lark): open brackets are on a stack.
+// Reads the text of a Lark grammar and makes its rules. No recursion, except for grammars in
+// grammars (%lark): open brackets are on a stack.
 //
 // Errors   see lark.h.
 // Threads  one thread an object.

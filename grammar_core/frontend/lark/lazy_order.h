@@ -26,7 +26,7 @@
 
 namespace maskd {
 
-// Writes the definitions that this changes anew. `grammar` is whole: each name has its definition.
+// Replaces the definitions that this changes. `grammar` is whole: each name has its definition.
 absl::Status PutLazyFirst(SymbolId start, SourceReading& reading, SourceGrammar& grammar);
 
 }  // namespace maskd

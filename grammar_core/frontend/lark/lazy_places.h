@@ -59,7 +59,7 @@ class LazyPlaces {
 
  private:
   using Leaves = std::set<std::uint32_t>;
-  // Of an expression, or of a definition.
+  // The ends of an expression, or of a definition.
   struct Ends {
     bool may_be_empty = false;
     Leaves first;

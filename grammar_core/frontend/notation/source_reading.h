@@ -49,7 +49,7 @@ struct SourceReading {
   std::vector<Diagnostic> warnings;
   // See ReadResult.
   std::vector<Diagnostic> bounds;
-  // Of the whole text, where the source says one.
+  // The whole text's, where the source says one.
   std::optional<float> temperature;
   // Of rules that parts in other notations brought.
   RuleFaults faults;

@@ -53,7 +53,7 @@ class ContextLanguage {
     return plain() ? everywhere_
                    : (*table_)[3 * static_cast<int>(before) + static_cast<int>(after)];
   }
-  // As a text of its own.
+  // As a whole text, without neighbours.
   [[nodiscard]] const Language& Whole() const { return In(Neighbour::kNone, Neighbour::kNone); }
   // Whether it matters which kind of character, not just whether there is one, stands beside it.
   [[nodiscard]] bool DependsOnWords() const;

@@ -72,7 +72,7 @@ struct TagFormat {
   // What stands in it, in order.
   std::vector<FormatId> parts = {};
   TagBounds bounds = {};  // kTag, kStructure
-  // Whether it has no end of its own, so that a tag around it needs one.
+  // Whether it has no end itself, so that a tag around it needs one.
   bool open_ended = false;
 };
 

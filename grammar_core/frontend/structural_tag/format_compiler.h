@@ -1,6 +1,6 @@
 // From the formats of a structural tag to IR.
 //
-// Ends     free text in a tag holds none of the tag's ends, so the first one that comes is the end;
+// Ends     free text in a tag holds none of the tag's ends, so the first that comes is the end;
 //          the same of tokens. Only the innermost tag counts.
 // Depth    no recursion: formats within are made before those around them.
 // Errors   INVALID_ARGUMENT at a JSON Pointer, those of the grammars within, of the budget and of
@@ -70,7 +70,7 @@ class FormatCompiler {
   Made WithFlow(const Flow& flow, NodeId one, NodeId dispatch);
 
   NodeId PartOf(const TagFormat& format) const { return nodes_[format.parts.front()]; }
-  // Of a type that says nothing but what is in it.
+  // For a type that says nothing but what is in it.
   NodeId Composite(const TagFormat& format);
   NodeId AnyPart(const TagFormat& format);
   absl::StatusOr<SchemaWriting> WritingOf(const TagFormat& format);

@@ -42,8 +42,8 @@ class ValueParts {
   // The characters of a string's contents; nothing where it is empty.
   [[nodiscard]] std::optional<NodeId> Contents(NodeId string) const;
 
-  // `array` made anew: make(node, its children made anew) of each node that is neither a value,
-  // which is a call, nor within one.
+  // `array` made again: make(node, its new children) makes each node that is neither a value, which
+  // is a call, nor within one.
   template <typename Make>
   [[nodiscard]] absl::StatusOr<NodeId> Remade(NodeId array, Make make) const {
     const absl::StatusOr<std::vector<NodeId>> frame = FrameOf(array);

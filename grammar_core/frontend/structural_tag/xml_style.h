@@ -5,7 +5,7 @@
 //
 // Source   the formats of the models' chat templates, under the names that xgrammar 0.2.8 has for
 //          them; others are said as an object (ReadXmlStyle()).
-// White space  as the options allow it: around elements, and around values but for strings that may
+// White space  as the options allow it: around elements, and around values except strings that may
 //          be any text.
 // Members  in declared order, or in any where the options say so and they are at most
 //          kMaxFreeMembers; others behind them, by names that need no escapes.

@@ -81,7 +81,7 @@ class GrammarFacts {
     return object_hash_[object];
   }
 
-  // Of the heap, beside this object.
+  // Bytes of the heap, beside this object.
   [[nodiscard]] std::int64_t held_bytes() const {
     return HeldBytes(nodes_) + HeldBytes(rule_hash_) + HeldBytes(object_hash_) +
            static_cast<std::int64_t>((varies_.capacity() + in_group_.capacity()) / 8);
@@ -129,7 +129,7 @@ class GrammarFacts {
   std::vector<NodeFacts> nodes_;
   std::vector<Hash128> rule_hash_;
   std::vector<Hash128> object_hash_;
-  // Of the group at hand.
+  // By node, in the group at hand.
   std::vector<bool> varies_;
   std::vector<bool> in_group_;
 };

@@ -40,7 +40,7 @@ inline std::uint32_t SizeOf(Measure measure, std::u32string_view characters) {
   return size;
 }
 
-// Of the smallest byte of the set.
+// The size of the smallest byte of the set.
 inline std::uint32_t SizeOf(Measure measure, const ByteBits& set) {
   if (measure == Measure::kBytes) return 1;
   for (int byte = 0x80; byte <= 0xBF; ++byte)

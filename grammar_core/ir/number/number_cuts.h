@@ -41,7 +41,7 @@ class NumberCuts {
     return cuts_.empty() ? 0 : cuts_.front().exponent;
   }
 
-  // Of the empty D, and of D with one more digit.
+  // The place of the empty D, and of D with one more digit.
   [[nodiscard]] Place Start() const { return {0, static_cast<std::uint32_t>(strings_.size()), 0}; }
   [[nodiscard]] Place Next(const Place& place, int digit) const;
 

@@ -47,7 +47,7 @@ class NumberLanguage {
     Phase phase = Phase::kStart;
     bool negative = false;  // the number; from the letter on the exponent
     bool zero = true;       // no digit but 0 so far
-    // Of a notation: what ends in a zero here must go on to a digit that is not 0.
+    // For a notation: what ends in a zero here must go on to a digit that is not 0.
     bool open = false;
     // Digits that the part may still have.
     std::uint32_t left = 0;
@@ -188,7 +188,7 @@ class NumberLanguage {
   // The sign makes no difference.
   bool signs_alike_;
   NumberDivisors divisors_;
-  // Of the positive and of the negative numbers.
+  // The cuts of the positive and of the negative numbers.
   std::array<NumberCuts, 2> cuts_;
   std::vector<IntRanges> exponent_sets_;
   absl::flat_hash_map<IntRanges, std::uint32_t> exponent_ids_;

@@ -41,7 +41,7 @@ struct NumberSpec {
   static constexpr std::uint32_t kDefaultDigits = 1024;
   // Digits at most in an exponent: no double needs more than three.
   static constexpr std::uint32_t kDefaultExponentDigits = 4;
-  // Of a number that is constrained, as an integer is: readers that hold it in a double still know
+  // For a number that is constrained, as an integer is: readers that hold it in a double still know
   // then that the constraint is met.
   static constexpr std::uint32_t kConstrainedExponentDigits = 2;
 

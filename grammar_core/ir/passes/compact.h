@@ -9,8 +9,8 @@
 
 namespace maskd {
 
-// `ir`, which a builder made, without the nodes and rules that are not `reached`: those and what
-// they are made of must be, but for the builder's Nothing and Empty, which stay. What is left is
+// `ir`, which a builder made, without the nodes and rules that are not `reached`: what stays must
+// be reached with all its parts; the builder's Nothing and Empty always stay. What is left is
 // as a builder would have made it: in its order, each node once.
 GrammarIr Compact(GrammarIr ir, const std::vector<bool>& node_reached,
                   const std::vector<bool>& rule_reached);

@@ -1,7 +1,7 @@
 // Nodes by what their texts begin with: the step in which left recursion is taken apart.
-// Of a group of rules that begin with each other, each is a variable. A node has two kinds of texts
-// that are not empty. Those of `plain` begin with no variable. The others are a text of a variable
-// v that is not empty, and behind it one of the rest that the form has for v. This is the
+// In a group of rules that begin with each other, each rule is a variable. A node has two kinds of
+// texts that are not empty. Those of `plain` begin with no variable. The others are a text of a
+// variable v that is not empty, and behind it one of the rest that the form has for v. This is the
 // derivative of a regular expression (Brzozowski 1964) by a rule instead of by a letter.
 //
 // Cost     a form is made once a node. In a sequence every child that may be empty adds the

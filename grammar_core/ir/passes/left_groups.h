@@ -1,5 +1,5 @@
 // The rules that begin with each other, in groups, and what of a grammar stays as it is when those
-// groups are written anew.
+// groups are rewritten.
 //
 // Threads  one thread makes them, any may read them.
 #ifndef MASKD_GRAMMAR_CORE_IR_PASSES_LEFT_GROUPS_H_

@@ -1,6 +1,6 @@
 // Left recursion: rules that can call themselves before they have matched a byte, be it through
 // other rules or behind what may be empty. A derivative by a byte would never end on them, so they
-// are written anew.
+// are rewritten.
 //
 // Exactness  the language of the start stays the same: only which texts there are counts, not how
 //            they are derived. Ambiguity goes where it costs nothing: `E: E "+" E | "n"` becomes

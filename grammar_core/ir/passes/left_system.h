@@ -6,9 +6,9 @@
 //          first, as long as that adds no more ways than it removes: a rule and the chains through
 //          it become sequences and loops. A rule that is followed by itself (A: A A | p) is a loop
 //          of what else it is. What is left over, dense as the graph of a large finite
-//          automaton, is turned round: a rule "A_i after A_k" for each k stands for what may follow
-//          an A_k until it has become an A_i (the left-corner transform of Rosenkrantz and Lewis,
-//          1970).
+//          automaton, is turned round: a rule "A_i after A_k" for each k has the texts that may
+//          follow an A_k until it has become an A_i (the left-corner transform of Rosenkrantz and
+//          Lewis, 1970).
 // Result   the body of a variable begins with no variable, or only with ones that were taken out
 //          later: no left recursion.
 // Size     at most quadratic; the builder's limit and the budget hold.

@@ -1,4 +1,4 @@
-// Makes an IR anew, through the normalising builder: what a pass drops is gone, what the start no
+// Makes an IR again, through the normalising builder: what a pass drops is gone, what the start no
 // longer reaches is gone, and nodes are numbered without gaps. Where a builder's IR has lost
 // nothing that the rest is made of, as most have, the rest is moved together as it is.
 #ifndef MASKD_GRAMMAR_CORE_IR_PASSES_REBUILD_H_

@@ -66,7 +66,7 @@ class GgufReader {
     kFloat64 = 12,
   };
 
-  // Of a number; 0 of the other types.
+  // The size of a number; 0 for the other types.
   static std::uint64_t BytesOf(Type type);
 
   // INVALID_ARGUMENT at the current byte, about the value of the current key.

@@ -24,7 +24,7 @@ struct GgufFacts {
   std::string model;
   std::string pre;
   std::vector<std::string> merges;  // two pieces with a space between them
-  // Of the model "llama"; no pieces where the file has no scores.
+  // For the model "llama"; no pieces where the file has no scores.
   ScoredPieces scored;
 };
 

@@ -33,7 +33,7 @@ struct ScoredPieces {
   // TrainerSpec.ModelType.
   enum class Model : std::uint64_t { kUnigram = 1, kMerges = 2, kWords = 3, kCharacters = 4 };
   enum class Kind : std::uint8_t { kNormal, kUserDefined, kByte, kOther };
-  // Of a PieceType.
+  // The kind of a PieceType.
   static Kind KindOf(std::uint64_t type);
 
   // One of them, by its id.
@@ -44,7 +44,7 @@ struct ScoredPieces {
 
   Model model = Model::kUnigram;
   bool has_byte_fallback = false;
-  // Of the normaliser.
+  // What the normaliser does.
   bool joins_spaces = true;
   bool marks_spaces = true;
   std::string character_map;

@@ -24,7 +24,7 @@ struct ModelPiece {
 
 // Large lists apart, since a tree of 200,000 values takes ten times their memory.
 struct TokenizerDocument {
-  // The whole file but for /model/vocab and /model/merges.
+  // The whole file without /model/vocab and /model/merges.
   nlohmann::json tree;
   // /model/vocab, in the order of the file: {piece: id}, or [[piece, score]] with the index as id.
   std::vector<ModelPiece> pieces;

@@ -1,7 +1,7 @@
 // A message of protocol buffers, field by field, read without trust.
 //
 // Shape    a field is its number and its value; what a number means is the caller's to know. A
-//          value that is a message is read by a WireReader of its own.
+//          value that is a message is read by another WireReader.
 // Source   the encoding guide of protocol buffers. Groups, which it calls deprecated, are refused.
 // Errors   INVALID_ARGUMENT at "byte N", N counted from the start of the file.
 // Threads  a plain value that reads the caller's bytes.

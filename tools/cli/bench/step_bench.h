@@ -32,7 +32,7 @@ class StepBench {
   // that of the first row that fails.
   absl::Status Run(int row_count, int step_count);
 
-  // Of the last Run(): microseconds from Submit() to the end of Collect() of each step but the
+  // About the last Run(): microseconds from Submit() to the end of Collect() of each step after the
   // first, and the masks that these steps brought.
   [[nodiscard]] const std::vector<double>& step_us() const { return step_us_; }
   [[nodiscard]] std::int64_t mask_count() const { return mask_count_; }

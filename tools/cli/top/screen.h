@@ -25,8 +25,8 @@ struct ServerLook {
 // How busy streams are: of the time between two looks, what their steps took.
 class BusyShares {
  public:
-  // Takes a look; what is asked from then on is between it and the one before. Of a stream that was
-  // not there before it is since its begin.
+  // Takes a look; what is asked from then on is between it and the one before. For a new stream it
+  // is since its begin.
   void Take(const ServerLook& look);
   // In percent.
   [[nodiscard]] double Of(std::uint64_t stream) const;

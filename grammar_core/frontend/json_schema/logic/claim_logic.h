@@ -72,7 +72,7 @@ class ClaimLogic {
   // uniqueItems or an unevaluated keyword that depends on more than single members or items.
   bool IsDeniable(JsonId schema);
 
-  // Of an unevaluated keyword that a claim says is violated: see FindSureEvaluators().
+  // For an unevaluated keyword that a claim says is violated: see FindSureEvaluators().
   [[nodiscard]] const std::vector<JsonId>& EvaluatorsOf(const JsonValue& keyword) const {
     return *evaluators_.at(keyword.id());
   }

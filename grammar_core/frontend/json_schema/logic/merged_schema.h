@@ -17,7 +17,7 @@ struct MergedSchema {
   // The conjunction's own assertions, and their schemas in the same order.
   std::vector<Claim> own;
   std::vector<const SchemaView*> locals;
-  // Of the conjunction; those about numbers, strings and counts are merged below as well.
+  // All claims of the conjunction; those on numbers, strings and counts are also merged below.
   std::vector<Claim> atoms;
   TypeSet types = kEveryType;
   CountRange length;

@@ -53,7 +53,7 @@ class StringFacets {
     IrBuilder& builder;
     absl::flat_hash_map<std::string, NodeId> patterns = {};
     absl::flat_hash_map<std::string, NodeId> formats = {};
-    // The same of those that are not known exactly, and may be of the format.
+    // The same for formats not known exactly: every string that may be of the format.
     absl::flat_hash_map<std::string, NodeId> most = {};
   };
 

@@ -14,7 +14,7 @@
 namespace maskd {
 
 // The schemas whose own keywords evaluate members of an object (`type`: kObjectType) or items of an
-// array wherever `schema` holds but for its unevaluated keyword, itself among them. None where that
+// array wherever `schema` without its unevaluated keyword holds, itself among them. None where that
 // depends on the value: on a branch that may fail, say. `always_holds` says of a schema whether it
 // certainly holds for every value; `pay` is told of each schema that is looked at, and ends the
 // search, with none, where it says no.

@@ -31,10 +31,10 @@ struct Dialect {
   SchemaDraft draft = SchemaDraft::k2020;
   // False where the schema names none: then the older forms of `items` are read too.
   bool named = false;
-  // Vocabularies that a meta-schema of its own does not have, a bit each: their keywords are
+  // Vocabularies that the schema's own meta-schema does not have, a bit each: their keywords are
   // unknown ones.
   std::uint8_t left_out = 0;
-  // A meta-schema of its own says that formats are asserted.
+  // The schema's own meta-schema says that formats are asserted.
   bool format_assertion = false;
 
   // Whether its keywords are read; core and those not left out.

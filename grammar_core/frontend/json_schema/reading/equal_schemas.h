@@ -38,7 +38,7 @@ class EqualSchemas {
   [[nodiscard]] Hash128 HashOfKeyword(const KeywordRow& row, const Dialect& dialect,
                                       const JsonValue& member, Hash128 hash) const;
 
-  // Of those that another stands for.
+  // For each schema that another stands for, that other.
   absl::flat_hash_map<JsonId, JsonId> first_;
   absl::flat_hash_map<JsonId, Hash128> hashes_;
 };

@@ -1,7 +1,7 @@
 // Which schema a reference names: by $id, anchors and JSON Pointers, in the schema's own text, in
 // the documents that were given with it and in the drafts' meta-schemas. Nothing is ever fetched.
 //
-// Resource  a document's root, or a schema inside it with an $id of its own: what a URI without
+// Resource  a document's root, or a schema inside it with its own $id: what a URI without
 //           fragment names, what pointers and anchors are relative to.
 // Errors    INVALID_ARGUMENT where the place does not exist or is no schema, or where a document
 //           that was given is no JSON; UNIMPLEMENTED for documents that were not given.
@@ -77,7 +77,7 @@ class SchemaResources {
   ResourceId Open(const JsonValue& schema, ResourceId around);
   [[nodiscard]] ResourceId ResourceOf(JsonValue schema) const;
   absl::StatusOr<ResourceId> FindResource(const std::string& uri, const JsonValue& ref);
-  // Of the document that `uri` names and `ref` leads to first.
+  // The text of the document that `uri` names and `ref` leads to first.
   [[nodiscard]] std::optional<absl::string_view> TextOfDocument(const std::string& uri) const;
   absl::StatusOr<ResourceId> AddDocument(absl::string_view text, const std::string& uri,
                                          const JsonValue& ref);

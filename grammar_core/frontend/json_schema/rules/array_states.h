@@ -28,8 +28,8 @@ class ArrayStates {
   // Whether counting items and their places is not enough.
   [[nodiscard]] bool are_needed() const;
 
-  // Whether no more than one item must be there, but for one that each counter asks for: that one
-  // is never one of those before it.
+  // Whether at most one item must be there, beside one that each counter asks for: that one is
+  // never one of those before it.
   [[nodiscard]] bool needs_one_at_most() const;
 
   // The array as a node: a rule for each state that can be reached, the empty array's among them.

@@ -4,7 +4,7 @@
 //             comma or a bracket, is decided by one byte; behind ':' and ',' there may be other.
 //             The options white_space, max_whitespace, item_separator and key_separator say which.
 // On lines    with the option indent: as json.dumps of Python's standard library lays out values.
-//             Each element stands on a line of its own, indented by its depth; an empty container
+//             Each element stands on its own line, indented by its depth; an empty container
 //             is two brackets. Exact: no other white space stands anywhere.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_RULES_LAYOUT_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_RULES_LAYOUT_H_

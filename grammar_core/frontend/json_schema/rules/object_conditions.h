@@ -52,7 +52,7 @@ class ObjectConditions {
   absl::flat_hash_set<Claim> known_;
   std::vector<Claim> events_;
   absl::flat_hash_map<Claim, ObjectSpec::Mark> marks_;
-  // Those that are in `some` of a condition.
+  // The marks in `some` of a condition.
   absl::flat_hash_set<ObjectSpec::Mark> helps_;
   bool is_false_ = false;
 };

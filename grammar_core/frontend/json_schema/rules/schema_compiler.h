@@ -91,7 +91,7 @@ class SchemaCompiler {
   RuleContext context_;
   ReadResult result_;
   absl::Status error_;
-  // Of the set that is being made.
+  // The place of the set that is being made.
   std::string place_;
   std::deque<Task> queue_;
   // By the conjunction's key.
