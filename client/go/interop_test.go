@@ -75,6 +75,17 @@ func start(t *testing.T, path string, command ...string) *program {
 	return nil
 }
 
+func (p *program) path() string { return strings.TrimPrefix(p.address, "unix:") }
+
+func (p *program) hasExited() bool {
+	select {
+	case <-p.exited:
+		return true
+	default:
+		return false
+	}
+}
+
 func (p *program) signal(signal syscall.Signal) { _ = p.process.Signal(signal) }
 
 // stop halts the process, and waits until each of its threads stands.
@@ -104,7 +115,12 @@ func (p *program) kill() {
 // startServer starts a server with the vocabulary of the cases, or with the embedded one.
 func startServer(t *testing.T, withPairs bool) *program {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "s")
+	return serve(t, filepath.Join(t.TempDir(), "s"), withPairs)
+}
+
+// serve starts a server at a path, the first time or once more.
+func serve(t *testing.T, path string, withPairs bool) *program {
+	t.Helper()
 	command := []string{os.Getenv("MASKD_SERVER"), "--listen=unix:" + path, "--metrics_listen=", "--heap_mib=0"}
 	if withPairs {
 		command = append(command, "--tokenizer=pairs="+interop+"/pairs.tiktoken,special=<end>:256,stop=<end>")
@@ -419,7 +435,7 @@ func testTwoDeaths(t *testing.T) {
 	for range 3 {
 		path := filepath.Join(t.TempDir(), "m")
 		mortals = append(mortals, start(t, path, "python3", interop+"/mortal.py", path,
-			strings.TrimPrefix(real.address, "unix:"), "deadly"))
+			real.path(), "deadly"))
 	}
 	stream := openFailover(t, mortals...)
 	both := failoverEngine(t, stream)
@@ -434,72 +450,94 @@ func testTwoDeaths(t *testing.T) {
 		t.Errorf("%+v", result.Rows)
 	}
 	both.run(t, 1, func() {})
-	select {
-	case <-mortals[2].exited:
+	if mortals[2].hasExited() {
 		t.Error("the third server got the step too")
-	default:
 	}
 }
 
-// Twelve streams of a name that has three servers, and then four.
+// spreadEngines are streams of a name, whose masks must be those of one that nothing happens to.
+type spreadEngines struct {
+	streams     []*FailoverStream
+	engines     []*engine
+	undisturbed *engine
+	number      int
+}
+
+func (e *spreadEngines) step(t *testing.T) {
+	t.Helper()
+	e.undisturbed.run(t, e.number, func() {})
+	for _, each := range e.engines {
+		each.run(t, e.number, func() {})
+		if !slices.Equal(each.masks, e.undisturbed.masks) {
+			t.Fatalf("other masks in step %d", e.number)
+		}
+		each.masks = nil
+	}
+	e.undisturbed.masks = nil
+	e.number++
+	time.Sleep(10 * time.Millisecond)
+}
+
+func (e *spreadEngines) areEven(servers []*program) bool {
+	counts := map[string]int{}
+	for _, stream := range e.streams {
+		counts[stream.Address()]++
+	}
+	return !slices.ContainsFunc(servers, func(server *program) bool {
+		return counts[server.address] != len(e.streams)/len(servers)
+	})
+}
+
+func (e *spreadEngines) stepUntilEven(t *testing.T, servers []*program) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !e.areEven(servers); e.step(t) {
+		if time.Now().After(deadline) {
+			t.Fatal("not even")
+		}
+	}
+}
+
+// Twelve streams of a name that has three servers, which are restarted in turn, and then four.
 func testBalance(t *testing.T) {
-	var servers atomic.Pointer[[]string]
+	var known atomic.Pointer[[]string]
+	var servers []*program
 	add := func() {
 		server := startServer(t, true)
 		server.connect(t)
-		all := []string{server.address}
-		if before := servers.Load(); before != nil {
-			all = append(all, *before...)
+		servers = append(servers, server)
+		var all []string
+		for _, each := range servers {
+			all = append(all, each.address)
 		}
-		servers.Store(&all)
+		known.Store(&all)
 	}
 	for range 3 {
 		add()
 	}
 	options := FailoverOptions{Addresses: []string{"dns:///maskd.test:7411"},
-		Stream: StreamOptions{LogitsWidth: 2080},
-		Resolve: func(context.Context, string) ([]string, error) {
-			return *servers.Load(), nil
-		}}
-	var streams []*FailoverStream
+		Stream:  StreamOptions{LogitsWidth: 2080},
+		Resolve: func(context.Context, string) ([]string, error) { return *known.Load(), nil }}
+	engines := &spreadEngines{undisturbed: streamEngine(t, startServer(t, true).open(t))}
 	for range 12 {
 		stream, err := OpenFailover(t.Context(), options)
 		check(t, err)
 		t.Cleanup(func() { _ = stream.Close(context.Background()) })
-		streams = append(streams, stream)
+		engines.streams = append(engines.streams, stream)
+		engines.engines = append(engines.engines, failoverEngine(t, stream))
 	}
-	isEven := func() bool {
-		counts := map[string]int{}
-		for _, stream := range streams {
-			counts[stream.Address()]++
-		}
-		for _, server := range *servers.Load() {
-			if counts[server] != len(streams)/len(*servers.Load()) {
-				return false
-			}
-		}
-		return true
-	}
-	if !isEven() {
+	if !engines.areEven(servers) {
 		t.Fatal("not even at the start")
 	}
-	add()
-	taken := 0
-	step := NewStep().Open(1, Regex("[a-z]*")).WaitForCompile(5 * time.Second)
-	for deadline := time.Now().Add(time.Minute); !isEven(); taken++ {
-		for _, stream := range streams {
-			_, err := stream.Submit(t.Context(), step)
-			check(t, err)
-			result, err := stream.Collect(t.Context())
-			check(t, err)
-			if count := result.Rows[0].TokenCount; int(count) != taken {
-				t.Fatalf("%d tokens, not %d", count, taken)
-			}
+	engines.step(t)
+	for i := range servers {
+		servers[i].signal(syscall.SIGTERM)
+		for !servers[i].hasExited() {
+			engines.step(t)
 		}
-		step = NewStep().Take(1, 'a')
-		if time.Now().After(deadline) {
-			t.Fatal("not even with a fourth")
-		}
-		time.Sleep(10 * time.Millisecond)
+		servers[i] = serve(t, servers[i].path(), true)
+		servers[i].connect(t)
 	}
+	engines.stepUntilEven(t, servers)
+	add()
+	engines.stepUntilEven(t, servers)
 }

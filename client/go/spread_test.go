@@ -7,22 +7,51 @@ import (
 	"time"
 )
 
+// spreadCases are what all clients that spread agree on.
+type spreadCases struct {
+	Places []struct {
+		Streams []int
+		Moves   [][3]int
+	}
+	OldFigures []struct {
+		Streams   []int
+		Own, Rank int
+		Place     *int
+	} `json:"old_figures"`
+	Pace []struct {
+		Event string
+		Soon  bool
+	}
+	Names, Servers []string
+}
+
+func loadSpread(t *testing.T) (cases spreadCases) {
+	loadJSON(t, "spread.json", &cases)
+	return cases
+}
+
 func TestPlaceToGo(t *testing.T) {
-	for _, c := range []struct {
-		streams         []int
-		own, rank, goes int
-	}{
-		{[]int{6, 4, 2}, 0, 4, -1},
-		{[]int{6, 4, 2}, 0, 5, 2},
-		{[]int{6, 4, 2}, 0, 6, 2},
-		{[]int{6, 4, 2}, 1, 4, -1},
-		{[]int{5, 4, 4}, 0, 5, -1},
-		{[]int{0, 1}, 1, 1, -1},
-		{[]int{4, 1}, 0, 9, 1}, // a figure that is older than the rank
-		{[]int{0, 0}, 0, 3, -1},
-	} {
-		if goes := placeToGo(c.streams, c.own, c.rank); goes != c.goes {
-			t.Errorf("%v, rank %d of server %d goes to %d, not %d", c.streams, c.rank, c.own, goes, c.goes)
+	cases := loadSpread(t)
+	for _, c := range cases.Places {
+		var said [][3]int
+		for own, count := range c.Streams {
+			for rank := 1; rank <= count; rank++ {
+				if place := placeToGo(c.Streams, own, rank); place >= 0 {
+					said = append(said, [3]int{own, rank, place})
+				}
+			}
+		}
+		if !slices.Equal(said, c.Moves) {
+			t.Errorf("of %v go %v, not %v", c.Streams, said, c.Moves)
+		}
+	}
+	for _, c := range cases.OldFigures {
+		want := -1
+		if c.Place != nil {
+			want = *c.Place
+		}
+		if goes := placeToGo(c.Streams, c.Own, c.Rank); goes != want {
+			t.Errorf("%v, rank %d of server %d goes to %d, not %d", c.Streams, c.Rank, c.Own, goes, want)
 		}
 	}
 }
@@ -52,30 +81,31 @@ func TestTogetherTheyAreEvenInOneRound(t *testing.T) {
 
 func TestLookPace(t *testing.T) {
 	pace := lookPace{every: 4 * time.Second}
-	isUsual := func() bool { wait := pace.next(); return wait >= 2*time.Second && wait <= 4*time.Second }
-	if !isUsual() {
-		t.Error("the first look is as ever")
-	}
-	pace.looked(true)
-	for range mostSoon {
-		if isUsual() {
-			t.Error("uneven is looked at sooner")
+	for number, c := range loadSpread(t).Pace {
+		switch c.Event {
+		case "came":
+			pace.came()
+		case "even", "uneven":
+			pace.looked(c.Event == "uneven")
 		}
-		pace.looked(true)
-	}
-	if !isUsual() {
-		t.Error("uneven for ever is looked at as ever")
+		most := pace.every
+		if c.Soon {
+			most /= 8
+		}
+		if wait := pace.next(); wait < most/2 || wait > most {
+			t.Errorf("look %d is in %v", number, wait)
+		}
 	}
 }
 
 func TestNames(t *testing.T) {
-	for _, name := range []string{"dns:///maskd:7411", "dns:maskd.ns.svc:7411", "localhost:7411"} {
+	cases := loadSpread(t)
+	for _, name := range cases.Names {
 		if !isName(name) {
 			t.Errorf("%s is a name", name)
 		}
 	}
-	for _, server := range []string{"unix:/run/maskd.sock", "127.0.0.1:7411", "[::1]:7411",
-		"dns://10.0.0.2/maskd:7411", "10.0.0.7:7411@maskd", "maskd", "dns:///10.0.0.7:7411"} {
+	for _, server := range cases.Servers {
 		if isName(server) {
 			t.Errorf("%s is a server", server)
 		}

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use hyper_util::rt::TokioIo;
 use rand::Rng;
-use tokio::net::UnixStream;
+use tokio::net::{TcpStream, UnixStream};
 use tokio::time::Instant;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Channel, Endpoint};
@@ -78,9 +78,10 @@ impl Options {
     /// Makes a connection. Errors: `InvalidArgument` (no address), `Unavailable` with the address
     /// and the system's own words.
     pub(crate) async fn dial(&self, address: &str) -> Result<Channel, Error> {
-        let connected = match address.strip_prefix("unix:") {
-            Some(path) => self.dial_unix(path.trim_start_matches("//")).await,
-            None => self.dial_tcp(address).await,
+        let connected = match (address.strip_prefix("unix:"), address.split_once('@')) {
+            (Some(path), _) => self.dial_unix(path.trim_start_matches("//")).await,
+            (None, Some((server, name))) => self.dial_named(server, name).await,
+            (None, None) => self.dial_tcp(address).await,
         };
         connected.map_err(|error| error.at(address))
     }
@@ -127,6 +128,25 @@ impl Options {
         let endpoint = self.endpoint(format!("{}://{place}", self.scheme()))?;
         endpoint
             .connect()
+            .await
+            .map_err(|error| unavailable(&error))
+    }
+
+    /// A server that was found by a name: it is held to that, not to its number.
+    async fn dial_named(&self, server: &str, name: &str) -> Result<Channel, Error> {
+        let (_, port) = server.rsplit_once(':').unwrap_or_default();
+        let endpoint = self.endpoint(format!("{}://{name}:{port}", self.scheme()))?;
+        let server = server.to_string();
+        let connector = service_fn(move |_| {
+            let server = server.clone();
+            async move {
+                let socket = TcpStream::connect(server).await?;
+                socket.set_nodelay(true)?;
+                Ok::<_, std::io::Error>(TokioIo::new(socket))
+            }
+        });
+        endpoint
+            .connect_with_connector(connector)
             .await
             .map_err(|error| unavailable(&error))
     }

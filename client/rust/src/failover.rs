@@ -2,17 +2,20 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use rand::seq::SliceRandom;
+use rand::Rng;
 use tokio::time::Instant;
 use tonic::Status;
 
 use crate::client::jittered;
 use crate::ledger::RowLedger;
+use crate::resolve::is_name;
+use crate::spread::{Asker, Offer, Own, Spreader};
 use crate::stream::{check_size, MAX_IN_FLIGHT};
 use crate::v1::decode_request::Message as Said;
 use crate::v1::{self, DecodeRequest};
 use crate::{
-    Code, Error, Grammar, GrammarId, Options, RetryPolicy, Row, RowId, Step, StepResult, Stream,
-    StreamOptions,
+    Code, Error, Grammar, GrammarId, Options, Resolver, RetryPolicy, Row, RowId, Step, StepResult,
+    Stream, StreamOptions,
 };
 
 /// How long an old server may take to be told goodbye.
@@ -21,13 +24,21 @@ const GOODBYE: Duration = Duration::from_millis(50);
 /// How many servers may end under a step.
 const MOST_ENDS: usize = 2;
 
+/// How long a server that has fewer streams may take to open the rows.
+const SHORTEST_MOVE: Duration = Duration::from_millis(40);
+const LONGEST_MOVE: Duration = Duration::from_millis(500);
+
+/// How often it is looked at the servers once more at the start.
+const MOST_SETTLES: usize = 3;
+
 /// Between which servers a stream may move, and when.
 #[derive(Debug, Clone)]
 pub struct FailoverOptions {
     /// At least one, as of `Client::connect`.
     pub addresses: Vec<String>,
-    /// Whether they are tried as listed. Else in a random order of the stream's own, so that the
-    /// streams of many engines are spread over all servers, and part when one ends.
+    /// Whether they are tried as listed, and the stream stays where it is. Else it goes where there
+    /// are few streams, also later on: after a restart, or when a server has come to those of a
+    /// name.
     pub in_order: bool,
     /// What the stream is for.
     pub stream: StreamOptions,
@@ -41,6 +52,10 @@ pub struct FailoverOptions {
     pub compile_timeout: Duration,
     /// Waits between two rounds over the addresses, each with jitter.
     pub retry: RetryPolicy,
+    /// How often the stream looks at the servers, at least.
+    pub look_every: Duration,
+    /// Gives the servers of an address.
+    pub resolve: Resolver,
 }
 
 impl FailoverOptions {
@@ -58,7 +73,13 @@ impl FailoverOptions {
             give_up_after: Duration::from_secs(10),
             compile_timeout: Duration::from_secs(10),
             retry: RetryPolicy::default(),
+            look_every: Duration::from_secs(4),
+            resolve: Resolver::default(),
         }
+    }
+
+    fn spreads(&self) -> bool {
+        !self.in_order && (self.addresses.len() > 1 || is_name(&self.addresses[0]))
     }
 }
 
@@ -74,12 +95,18 @@ impl FailoverOptions {
 /// each row's first reply are kept. A server that differs is refused with both values and the next
 /// address is tried; `FailedPrecondition` where none is left.
 ///
+/// It goes to a server that has fewer streams between two steps, when none is in flight and no row
+/// compiles. One that does not take the rows in half a second is left for the old one, which still
+/// has them. A task of the runtime prepares that, and ends with the stream.
+///
 /// A step under which two servers ended is not sent to a third: its rows have failed (`Internal`,
 /// reason `SERVERS_ENDED`) and are closed; other rows and steps go on.
 #[derive(Debug)]
 pub struct FailoverStream {
     options: FailoverOptions,
+    servers: Vec<String>,
     at: usize,
+    spreader: Option<Spreader>, // where the stream spreads, once it is open
     stream: Option<Stream>,
     welcome: v1::Welcome,
     ledger: RowLedger,
@@ -113,21 +140,20 @@ fn may_move(error: &Error) -> bool {
 }
 
 impl FailoverStream {
-    /// Opens on the first address that serves.
+    /// Opens on the first address that serves, or where there are the fewest streams.
     ///
     /// # Errors
     /// `InvalidArgument` (no address), those of a stream's opening that another server would give
     /// too; else the last server's, after `give_up_after` without one that serves.
-    pub async fn open(mut options: FailoverOptions) -> Result<Self, Error> {
+    pub async fn open(options: FailoverOptions) -> Result<Self, Error> {
         if options.addresses.is_empty() {
             return Err(Error::new(Code::InvalidArgument, "addresses: is empty"));
         }
-        if !options.in_order {
-            options.addresses.shuffle(&mut rand::rng());
-        }
         let mut stream = Self {
+            servers: options.addresses.clone(),
             options,
             at: 0,
+            spreader: None,
             stream: None,
             welcome: v1::Welcome::default(),
             ledger: RowLedger::default(),
@@ -137,8 +163,130 @@ impl FailoverStream {
             next_step: 2,
             moves: 0,
         };
-        stream.find_server().await?;
+        if stream.options.spreads() {
+            stream.open_spread().await?;
+        } else {
+            stream.find_server().await?;
+        }
         Ok(stream)
+    }
+
+    /// Opens where there are the fewest streams, and looks once more behind its own opening: of
+    /// many that open together the last sees all.
+    async fn open_spread(&mut self) -> Result<(), Error> {
+        let mut asker = Asker::new(self.options.connect.clone());
+        let FailoverOptions {
+            addresses, resolve, ..
+        } = &self.options;
+        let all = resolve.servers_of(addresses).await;
+        self.servers = asker.ask(&all, None).await.least_first(&all);
+        self.find_server().await?;
+        for _ in 0..MOST_SETTLES {
+            if !self.settle_once(&mut asker, &all).await {
+                break;
+            }
+        }
+        // All begin with the server that had least: they must not all go on to the same one.
+        let here = self.address().to_string();
+        self.servers.shuffle(&mut rand::rng());
+        self.set_address(&here);
+        self.moves = 0;
+        let spreader = Spreader::new(self.options.clone());
+        spreader.come(&here, &self.welcome);
+        self.spreader = Some(spreader);
+        Ok(())
+    }
+
+    /// Goes to a server that has fewer streams, if there is one and it lets the stream in.
+    async fn settle_once(&mut self, asker: &mut Asker, all: &[String]) -> bool {
+        let Some(number) = self.welcome.stream_number else {
+            return false;
+        };
+        let address = self.address().to_string();
+        let own = Own { address, number };
+        let loads = asker.ask(all, Some(&own)).await;
+        let Some(place) = loads.place_for(&own.address) else {
+            return false;
+        };
+        let options = self.options.stream.clone();
+        let Ok(stream) = Stream::open(place, &self.options.connect, options).await else {
+            return false;
+        };
+        let address = place.to_string();
+        self.go_to(Offer { address, stream }).await
+    }
+
+    fn set_address(&mut self, address: &str) {
+        let at = self.servers.iter().position(|server| server == address);
+        self.at = at.unwrap_or(self.servers.len());
+        if at.is_none() {
+            self.servers.push(address.to_string());
+        }
+    }
+
+    /// Brings the rows to a server that has fewer streams; false: they stay.
+    async fn go_to(&mut self, offer: Offer) -> bool {
+        let Offer {
+            address,
+            mut stream,
+        } = offer;
+        stream.set_next(self.next_step - 1);
+        let limit = (self.options.step_timeout / 2).clamp(SHORTEST_MOVE, LONGEST_MOVE);
+        let settled = tokio::time::timeout(limit, self.settle(&mut stream, &address)).await;
+        if !matches!(settled, Ok(Ok(()))) {
+            self.ledger.format.clone_from(&self.welcome.grammar_format);
+            return false;
+        }
+        self.set_address(&address);
+        self.welcome = stream.welcome().clone();
+        self.stream = Some(stream);
+        self.moves += 1;
+        true
+    }
+
+    /// Does what the spreader waits for: between two steps, when none is in flight and no row
+    /// compiles.
+    async fn follow_spreader(&mut self) {
+        let Some(spreader) = self.spreader.as_ref().filter(|_| self.stream.is_some()) else {
+            return;
+        };
+        let is_wanted = spreader.touch();
+        if !is_wanted || !self.unanswered.is_empty() || !self.ledger.is_settled() {
+            return;
+        }
+        let tokenizer = &self.options.stream.tokenizer;
+        spreader.give(|| self.ledger.compile_requests(tokenizer));
+        let Some(offer) = spreader.take() else {
+            return;
+        };
+        self.take_servers();
+        let address = offer.address.clone();
+        let went = self.go_to(offer).await;
+        if let Some(spreader) = &self.spreader {
+            if went {
+                spreader.come(&address, &self.welcome);
+            } else {
+                spreader.leave_alone(&address);
+            }
+        }
+    }
+
+    /// Takes the servers that there are now, in the order of before.
+    fn take_servers(&mut self) {
+        let now = self.spreader.as_ref().map(Spreader::servers);
+        let Some(now) = now.filter(|now| !now.is_empty()) else {
+            return;
+        };
+        let here = self.address().to_string();
+        self.servers
+            .retain(|server| *server == here || now.contains(server));
+        for server in now {
+            if !self.servers.contains(&server) {
+                let at = rand::rng().random_range(0..=self.servers.len());
+                self.servers.insert(at, server);
+            }
+        }
+        self.set_address(&here);
     }
 
     /// Keeps the text of a grammar: a server that does not have its id is told the text.
@@ -153,7 +301,7 @@ impl FailoverStream {
 
     /// Of the server in use, or that is tried next.
     pub fn address(&self) -> &str {
-        &self.options.addresses[self.at]
+        &self.servers[self.at]
     }
 
     /// Steps submitted and not collected.
@@ -174,7 +322,7 @@ impl FailoverStream {
     /// Takes the addresses in turn, from the one in use on.
     async fn find_server(&mut self) -> Result<(), Error> {
         let deadline = Instant::now() + self.options.give_up_after;
-        let count = self.options.addresses.len();
+        let count = self.servers.len();
         let mut delay = self.options.retry.first_delay;
         let mut differs = None; // what the last server said that means other masks
         let mut differing = 0; // such servers in this round
@@ -205,7 +353,7 @@ impl FailoverStream {
         Ok(())
     }
 
-    fn check_vocabulary(&mut self, welcome: &v1::Welcome) -> Result<(), Error> {
+    fn check_vocabulary(&mut self, welcome: &v1::Welcome, address: &str) -> Result<(), Error> {
         let here = welcome.tokenizer.clone().unwrap_or_default();
         let Some(own) = &self.vocabulary else {
             self.vocabulary = Some(here).filter(|here| !here.hash.is_empty());
@@ -215,14 +363,9 @@ impl FailoverStream {
             return Ok(());
         }
         let text = format!(
-            "{}: its tokenizer {:?} has {} tokens and the hash {}; the stream's has {} tokens and \
-             the hash {}",
-            self.address(),
-            here.name,
-            here.vocab_size,
-            here.hash,
-            own.vocab_size,
-            own.hash
+            "{address}: its tokenizer {:?} has {} tokens and the hash {}; the stream's has {} \
+             tokens and the hash {}",
+            here.name, here.vocab_size, here.hash, own.vocab_size, own.hash
         );
         Err(Error::new(Code::FailedPrecondition, text))
     }
@@ -232,20 +375,31 @@ impl FailoverStream {
         let mut options = self.options.stream.clone();
         options.first_step = self.next_step - self.live() as u64 - 1;
         options.open_timeout = options.open_timeout.min(self.options.step_timeout);
-        let mut stream = Stream::open(self.address(), &self.options.connect, options).await?;
-        self.check_vocabulary(stream.welcome())?;
+        let address = self.address().to_string();
+        let mut stream = Stream::open(&address, &self.options.connect, options).await?;
+        self.settle(&mut stream, &address).await?;
+        self.welcome = stream.welcome().clone();
+        self.stream = Some(stream);
+        if let Some(spreader) = &self.spreader {
+            spreader.come(&address, &self.welcome);
+        }
+        Ok(())
+    }
+
+    /// Brings the rows and the unanswered steps to a stream that has just been opened.
+    async fn settle(&mut self, stream: &mut Stream, address: &str) -> Result<(), Error> {
+        self.check_vocabulary(stream.welcome(), address)?;
         self.ledger
             .format
             .clone_from(&stream.welcome().grammar_format);
-        self.replay(&mut stream).await?;
+        let replayed = self.replay(stream).await;
+        replayed.map_err(|error| error.at(address))?;
         for sent in self.unanswered.iter().skip(self.given_up + 1) {
             stream
                 .send(sent.step.clone())
                 .await
                 .map_err(|(error, _)| error)?;
         }
-        self.welcome = stream.welcome().clone();
-        self.stream = Some(stream);
         Ok(())
     }
 
@@ -270,10 +424,7 @@ impl FailoverStream {
         stream.submit(&mut replay).await?;
         let limit = self.options.compile_timeout + self.options.step_timeout;
         let replayed = within(limit, stream).await?;
-        let address = &self.options.addresses[self.at];
-        self.ledger
-            .apply_replay(&replayed.rows)
-            .map_err(|error| error.at(address))?;
+        self.ledger.apply_replay(&replayed.rows)?;
         if is_there {
             stream.send(oldest).await.map_err(|(error, _)| error)?;
         }
@@ -283,7 +434,8 @@ impl FailoverStream {
     /// Takes the next address and all of the above.
     async fn move_on(&mut self) -> Result<(), Error> {
         self.stream = None;
-        self.at = (self.at + 1) % self.options.addresses.len();
+        self.take_servers();
+        self.at = (self.at + 1) % self.servers.len();
         self.moves += 1;
         self.find_server().await
     }
@@ -344,6 +496,7 @@ impl FailoverStream {
             return Err(Error::new(Code::FailedPrecondition, text));
         }
         self.follow_notice().await;
+        self.follow_spreader().await;
         let mut next = step.message.clone();
         if self.moves > 0 {
             self.ledger.write_texts(&mut next);

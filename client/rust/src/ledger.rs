@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::v1::{self, open_row, OpenRow, RowUpdate};
+use crate::v1::{self, compile_request, open_row, OpenRow, RowUpdate};
 use crate::{Code, Error, Row, RowId, State};
 
 #[derive(Debug, Default)]
@@ -43,6 +43,36 @@ struct Place<'a> {
 type RowsBefore = BTreeMap<RowId, Option<LedgerRow>>;
 
 impl RowLedger {
+    /// Whether a server has told of each row where it stands, so none compiles.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.rows.values().all(|row| row.is_used || row.failed)
+    }
+
+    /// The grammars of the rows, each once: by their texts where those are known, else by id.
+    pub(crate) fn compile_requests(&self, tokenizer: &str) -> Vec<v1::CompileRequest> {
+        let mut seen = HashSet::new();
+        let mut all = Vec::new();
+        for row in self.rows.values().filter(|row| !row.failed) {
+            if row.grammar_id.as_ref().is_some_and(|id| !seen.insert(id)) {
+                continue;
+            }
+            let mut open = OpenRow {
+                target: row.open.target.clone(),
+                ..OpenRow::default()
+            };
+            self.write_text(&mut open);
+            let target = open.target.map(|target| match target {
+                open_row::Target::GrammarId(id) => compile_request::Target::GrammarId(id),
+                open_row::Target::Grammar(text) => compile_request::Target::Grammar(text),
+            });
+            all.push(v1::CompileRequest {
+                tokenizer: tokenizer.to_string(),
+                target,
+            });
+        }
+        all
+    }
+
     /// Makes a step fit for a server that may know nothing: opens by id get the text where it is
     /// kept.
     pub(crate) fn write_texts(&self, step: &mut v1::Step) {

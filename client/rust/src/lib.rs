@@ -30,10 +30,12 @@
 //! [`Stream::collect`] loses nothing, as in `tokio::time::timeout(limit, stream.collect())`: the
 //! reply can be collected later.
 //!
-//! **Failover**: a [`FailoverStream`] is a stream over several servers that outlives them.
+//! **Failover**: a [`FailoverStream`] is a stream over several servers that outlives them. It goes
+//! where there are few streams, at the start and later on.
 //!
 //! **Features**: `tls`, off by default.
 
+mod balance;
 mod client;
 mod error;
 mod failover;
@@ -41,7 +43,9 @@ mod grammar;
 mod ledger;
 mod mask;
 mod reader;
+mod resolve;
 mod result;
+mod spread;
 mod step;
 mod stream;
 
@@ -65,6 +69,7 @@ pub use error::{Code, Error};
 pub use failover::{FailoverOptions, FailoverStream};
 pub use grammar::{Grammar, GrammarId, Target};
 pub use mask::{Form, Mask};
+pub use resolve::Resolver;
 pub use result::{Row, State, StepResult};
 pub use step::{OpenOptions, RowId, Step, TokenId};
 pub use stream::{Stream, StreamOptions, MAX_IN_FLIGHT};

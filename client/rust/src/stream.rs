@@ -183,6 +183,11 @@ impl Stream {
         })
     }
 
+    /// Numbers the first step, of a stream on which none was sent.
+    pub(crate) fn set_next(&mut self, step: u64) {
+        self.next = step;
+    }
+
     /// The server's terms: tokenizer, words of a mask, limits.
     pub fn welcome(&self) -> &v1::Welcome {
         &self.welcome

@@ -3,16 +3,16 @@
 
 mod support;
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::path::Path;
 use std::pin::Pin;
 use std::process::{Child, Command};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use maskd::{
-    Client, Code, Error, FailoverOptions, FailoverStream, Grammar, GrammarId, Options, State, Step,
-    StepResult, Stream, StreamOptions,
+    Client, Code, Error, FailoverOptions, FailoverStream, Grammar, GrammarId, Options, Resolver,
+    State, Step, StepResult, Stream, StreamOptions,
 };
 use support::{expect_result, interop, load_cases, load_golden, say_all, Case, Snapshots};
 use tokio::time::{sleep, timeout};
@@ -49,20 +49,32 @@ impl Program {
 
     /// A server with the vocabulary of the cases, or with the embedded one.
     async fn server(with_pairs: bool) -> Self {
-        Self::start(|path| {
-            let program = std::env::var("MASKD_SERVER").expect("MASKD_SERVER");
-            let mut command = Command::new(program);
-            command.arg(format!("--listen=unix:{}", path.display()));
-            command.args(["--metrics_listen=", "--heap_mib=0"]);
-            command.stderr(std::process::Stdio::null());
-            if with_pairs {
-                let file = interop().join("pairs.tiktoken");
-                let flag = format!("pairs={},special=<end>:256,stop=<end>", file.display());
-                command.arg(format!("--tokenizer={flag}"));
-            }
-            command
-        })
-        .await
+        Self::start(|path| Self::serve(&format!("unix:{}", path.display()), with_pairs)).await
+    }
+
+    fn serve(address: &str, with_pairs: bool) -> Command {
+        let program = std::env::var("MASKD_SERVER").expect("MASKD_SERVER");
+        let mut command = Command::new(program);
+        command.arg(format!("--listen={address}"));
+        command.args(["--metrics_listen=", "--heap_mib=0"]);
+        command.stderr(std::process::Stdio::null());
+        if with_pairs {
+            let file = interop().join("pairs.tiktoken");
+            let flag = format!("pairs={},special=<end>:256,stop=<end>", file.display());
+            command.arg(format!("--tokenizer={flag}"));
+        }
+        command
+    }
+
+    fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a child").is_some()
+    }
+
+    /// Starts a server that has ended once more, at the same address.
+    async fn start_again(&mut self) {
+        let mut command = Self::serve(&self.address, true);
+        self.child = command.spawn().expect("a program");
+        self.connect().await;
     }
 
     /// A server that the word "deadly" ends.
@@ -404,36 +416,88 @@ async fn two_deaths() {
     assert_eq!(error.reason, "SERVERS_ENDED");
     stream.submit(&mut engine_step(1)).await.expect("submitted");
     masks_of(&stream.collect().await.expect("collected"));
-    assert!(
-        c.child.try_wait().expect("a child").is_none(),
-        "the third got the step too"
-    );
+    assert!(!c.has_ended(), "the third got the step too");
 }
 
+/// Streams of a name, whose masks must be those of one that nothing happens to.
+struct Engines {
+    streams: Vec<FailoverStream>,
+    undisturbed: Stream,
+    number: i32,
+}
+
+impl Engines {
+    async fn step(&mut self) {
+        let expected = masks_of(&run(&mut self.undisturbed, &mut engine_step(self.number)).await);
+        for stream in &mut self.streams {
+            let mut step = engine_step(self.number);
+            stream.submit(&mut step).await.expect("submitted");
+            let result = stream.collect().await.expect("collected");
+            assert!(masks_of(&result) == expected, "step {}", self.number);
+        }
+        self.number += 1;
+        sleep(Duration::from_millis(10)).await;
+    }
+
+    fn are_even(&self, servers: &[Program]) -> bool {
+        servers.iter().all(|server| {
+            let is_here = |stream: &&FailoverStream| stream.address() == server.address;
+            let count = self.streams.iter().filter(is_here).count();
+            count == self.streams.len() / servers.len()
+        })
+    }
+
+    async fn step_until_even(&mut self, servers: &[Program]) {
+        let begin = Instant::now();
+        while !self.are_even(servers) {
+            assert!(begin.elapsed() < Duration::from_secs(60), "not even");
+            self.step().await;
+        }
+    }
+}
+
+/// Twelve streams of a name that has three servers, which are restarted in turn, and then four.
 async fn balance() {
     let mut servers = Vec::new();
+    let known = Arc::new(Mutex::new(Vec::new()));
     for _ in 0..3 {
         servers.push(Program::server(true).await);
         servers.last().expect("a server").connect().await;
+        let address = servers.last().expect("a server").address.clone();
+        known.lock().expect("a list").push(address);
     }
-    let addresses: Vec<_> = servers
-        .iter()
-        .map(|server| server.address.clone())
-        .collect();
-    let mut counts = HashMap::new();
-    let mut streams = Vec::new();
-    for _ in 0..60 {
-        let options = FailoverOptions::new(addresses.clone(), StreamOptions::new(WIDTH));
-        let stream = FailoverStream::open(options).await.expect("a stream");
-        *counts.entry(stream.address().to_string()).or_insert(0) += 1;
-        streams.push(stream);
+    let other = Program::server(true).await;
+    let (mut streams, undisturbed) = (Vec::new(), other.open().await);
+    for _ in 0..12 {
+        let stream = StreamOptions::new(WIDTH);
+        let mut options = FailoverOptions::new(["dns:///maskd.test:7411"], stream);
+        let known = Arc::clone(&known);
+        options.resolve = Resolver::new(move |_| {
+            let known = known.lock().expect("a list").clone();
+            async { Ok(known) }
+        });
+        streams.push(FailoverStream::open(options).await.expect("a stream"));
     }
-    assert!(
-        addresses
-            .iter()
-            .all(|address| counts.get(address) >= Some(&6)),
-        "{counts:?}"
-    );
+    let mut engines = Engines {
+        streams,
+        undisturbed,
+        number: 0,
+    };
+    assert!(engines.are_even(&servers), "not even at the start");
+    engines.step().await;
+    for server in &mut servers {
+        server.signal("TERM");
+        while !server.has_ended() {
+            engines.step().await;
+        }
+        server.start_again().await;
+    }
+    engines.step_until_even(&servers).await;
+    servers.push(Program::server(true).await);
+    let last = servers.last().expect("a server");
+    last.connect().await;
+    known.lock().expect("a list").push(last.address.clone());
+    engines.step_until_even(&servers).await;
 }
 
 type Scenario = Pin<Box<dyn Future<Output = ()> + Send>>;

@@ -40,11 +40,17 @@ type Stub<T> = new (address: string, credentials: ChannelCredentials, options: C
 export function dial<T>(stub: Stub<T>, address: string, connect: Connect): T {
   if (address === "") throw new MaskdError(Code.INVALID_ARGUMENT, "address: is empty");
   const isUnix = address.startsWith("unix:");
-  return new stub(address, connect.credentials ?? credentials.createInsecure(), {
+  // A server that was found by a name ("10.0.0.7:7411@maskd") is held to that.
+  const [server = "", name] = isUnix ? [address] : address.split("@");
+  return new stub(server, connect.credentials ?? credentials.createInsecure(), {
     "grpc.max_receive_message_length": connect.maxMessageBytes ?? 64 << 20,
     "grpc.use_local_subchannel_pool": 1,
     // The name that TLS and HTTP/2 speak of; gRPC would make one of the path.
     ...(isUnix && {"grpc.default_authority": "localhost"}),
+    ...(name !== undefined && {
+      "grpc.default_authority": name + server.slice(server.lastIndexOf(":")),
+      "grpc.ssl_target_name_override": name,
+    }),
     ...connect.channel,
   });
 }

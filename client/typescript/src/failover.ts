@@ -1,5 +1,6 @@
 // A decode stream that outlives its servers.
 
+import {shuffled} from "./balance.js";
 import {type Connect, DEFAULT_RETRY, jittered, type RetryPolicy, sleep} from "./connect.js";
 import {Code, fromCall, MaskdError} from "./errors.js";
 import type {Step as WireStep, Welcome} from "./gen/maskd/v1/mask_service.js";
@@ -7,7 +8,9 @@ import type {Tokenizer} from "./gen/maskd/v1/tokenizer_service.js";
 import {type Grammar, toWire} from "./grammar.js";
 import {RowLedger} from "./ledger.js";
 import {internal} from "./reader.js";
+import {nameOf, type Resolve, resolveByDns, serversOf} from "./resolve.js";
 import {failedRow, StepResult} from "./result.js";
+import {Asker, type Offer, ownOf, type SpreadOptions, Spreader} from "./spread.js";
 import {emptyStep, type RowId, restoreMessage, type Step, takeMessage} from "./step.js";
 import {checkSize, MAX_IN_FLIGHT, Stream, type StreamOptions, tooManyInFlight, type Wait} from "./stream.js";
 
@@ -17,13 +20,20 @@ const GOODBYE_MS = 50;
 /** How many servers may end under a step. */
 const MOST_ENDS = 2;
 
+/** How long a server that has fewer streams may take to open the rows. */
+const SHORTEST_MOVE_MS = 40;
+const LONGEST_MOVE_MS = 500;
+
+/** How often it is looked at the servers once more at the start. */
+const MOST_SETTLES = 3;
+
 /** Between which servers a stream may move, and when. */
 export interface FailoverOptions {
   /** At least one, as of Client.connect(). */
   readonly addresses: readonly string[];
   /**
-   * Whether they are tried as listed. Else in a random order of the stream's own, so that the streams of many
-   * engines are spread over all servers, and part when one ends.
+   * Whether they are tried as listed, and the stream stays where it is. Else it goes where there are few streams,
+   * also later on: after a restart, or when a server has come to those of a name.
    */
   readonly inOrder?: boolean;
   /** What the stream is for. */
@@ -38,6 +48,10 @@ export interface FailoverOptions {
   readonly compileTimeoutMs?: number;
   /** Waits between two rounds over the addresses, each with jitter. */
   readonly retry?: Partial<RetryPolicy>;
+  /** How often the stream looks at the servers, at least. Absent: 4,000. */
+  readonly lookEveryMs?: number;
+  /** Gives the servers of an address. Absent: those that DNS has for a name. */
+  readonly resolve?: Resolve;
 }
 
 /** A step without a reply. */
@@ -71,14 +85,18 @@ const copyOf = (step: WireStep): WireStep => ({...step, open: step.open.map((ope
  * reply are kept. A server that differs is refused with both values and the next address is tried;
  * FAILED_PRECONDITION where none is left.
  *
+ * It goes to a server that has fewer streams between two steps, when none is in flight and no row compiles. One that
+ * does not take the rows in half a second is left for the old one, which still has them.
+ *
  * A step under which two servers ended is not sent to a third: its rows have failed (INTERNAL, reason
  * SERVERS_ENDED) and are closed; other rows and steps go on.
  */
 export class FailoverStream {
-  private readonly addresses: string[];
+  private servers: string[];
   private readonly ledger = new RowLedger();
   private readonly unanswered: Sent[] = [];
   private at = 0;
+  private spreader: Spreader | undefined;  // where the stream spreads, once it is open
   private stream: Stream | undefined;
   private lastWelcome!: Welcome;
   private vocabulary: Tokenizer | undefined;  // of the first welcome
@@ -88,20 +106,120 @@ export class FailoverStream {
   private readonly retry: RetryPolicy;
 
   private constructor(private readonly options: FailoverOptions) {
-    this.addresses = [...options.addresses];
+    this.servers = [...options.addresses];
     this.retry = {...DEFAULT_RETRY, ...options.retry};
-    if (!options.inOrder) shuffle(this.addresses);
   }
 
   /**
-   * Opens on the first address that serves. Rejects with INVALID_ARGUMENT (no address), those of a stream's opening
+   * Opens on the first address that serves, or where there are the fewest streams. Rejects with INVALID_ARGUMENT (no address), those of a stream's opening
    * that another server would give too; else the last server's, after giveUpAfterMs without one that serves.
    */
   static async open(options: FailoverOptions): Promise<FailoverStream> {
     if (options.addresses.length === 0) throw new MaskdError(Code.INVALID_ARGUMENT, "addresses: is empty");
     const stream = new FailoverStream(options);
-    await stream.findServer();
+    const [first = "", second] = options.addresses;
+    if (options.inOrder || (second === undefined && nameOf(first) === undefined)) {
+      await stream.findServer();
+    } else {
+      await stream.openSpread();
+    }
     return stream;
+  }
+
+  /**
+   * Opens where there are the fewest streams, and looks once more behind its own opening: of many that open together
+   * the last sees all.
+   */
+  private async openSpread(): Promise<void> {
+    const spread: SpreadOptions = {
+      addresses: [...this.servers],
+      resolve: this.options.resolve ?? resolveByDns,
+      connect: this.options.connect ?? {},
+      stream: this.options.stream,
+      compileTimeoutMs: this.compileTimeoutMs,
+      lookEveryMs: this.options.lookEveryMs ?? 4_000,
+    };
+    const all = await serversOf(spread.addresses, spread.resolve);
+    const asker = new Asker(spread.connect);
+    try {
+      this.servers = (await asker.ask(all, undefined)).leastFirst(all);
+      await this.findServer();
+      for (let i = 0; i < MOST_SETTLES && await this.settleOnce(asker, all); ++i);
+    } finally {
+      asker.close();
+    }
+    // All begin with the server that had least: they must not all go on to the same one.
+    const here = this.address;
+    this.servers = shuffled(this.servers);
+    this.setAddress(here);
+    this.moveCount = 0;
+    this.spreader = new Spreader(spread);
+    this.spreader.come(here, this.lastWelcome);
+  }
+
+  /** Goes to a server that has fewer streams, if there is one and it lets the stream in. */
+  private async settleOnce(asker: Asker, all: readonly string[]): Promise<boolean> {
+    const own = ownOf(this.address, this.lastWelcome);
+    if (own === undefined) return false;
+    const place = (await asker.ask(all, own)).placeFor(own.address);
+    if (place === undefined) return false;
+    const opened = Stream.open(place, this.options.connect ?? {}, this.options.stream);
+    const stream = await opened.catch(() => undefined);
+    return stream !== undefined && this.goTo({address: place, stream});
+  }
+
+  private setAddress(address: string): void {
+    if (!this.servers.includes(address)) this.servers.push(address);
+    this.at = this.servers.indexOf(address);
+  }
+
+  /** Brings the rows to a server that has fewer streams; false: they stay. */
+  private async goTo({address, stream}: Offer): Promise<boolean> {
+    const limitMs = Math.max(SHORTEST_MOVE_MS, Math.min(this.stepTimeoutMs / 2, LONGEST_MOVE_MS));
+    try {
+      stream.setNext(this.nextStep - 1);
+      await this.settle(stream, address, limitMs);
+    } catch {
+      stream.cancel();
+      this.ledger.format = this.lastWelcome.grammarFormat;
+      return false;
+    }
+    this.stream?.cancel();
+    this.setAddress(address);
+    this.stream = stream;
+    this.lastWelcome = stream.welcome;
+    ++this.moveCount;
+    return true;
+  }
+
+  /** Does what the spreader waits for: between two steps, when none is in flight and no row compiles. */
+  private async followSpreader(): Promise<void> {
+    const {spreader} = this;
+    if (spreader === undefined || this.stream === undefined) return;
+    spreader.touch();
+    if (this.inFlight > 0 || !this.ledger.isSettled) return;
+    spreader.give(() => this.ledger.compileRequests(this.options.stream.tokenizer ?? ""));
+    const offer = spreader.take();
+    if (offer === undefined) return;
+    this.takeServers();
+    if (await this.goTo(offer)) {
+      spreader.come(offer.address, this.lastWelcome);
+    } else {
+      spreader.leaveAlone(offer.address);
+    }
+  }
+
+  /** Takes the servers that there are now, in the order of before. */
+  private takeServers(): void {
+    const now = this.spreader?.servers ?? [];
+    if (now.length === 0) return;
+    const here = this.address;
+    this.servers = this.servers.filter((server) => server === here || now.includes(server));
+    for (const server of now) {
+      if (this.servers.includes(server)) continue;
+      this.servers.splice(Math.floor(Math.random() * (this.servers.length + 1)), 0, server);
+    }
+    this.setAddress(here);
   }
 
   /** Keeps the text of a grammar: a server that does not have its id is told the text. */
@@ -116,7 +234,7 @@ export class FailoverStream {
 
   /** Of the server in use, or that is tried next. */
   get address(): string {
-    return this.addresses[this.at] as string;
+    return this.servers[this.at] as string;
   }
 
   /** Steps submitted and not collected. */
@@ -145,7 +263,7 @@ export class FailoverStream {
   /** Takes the addresses in turn, from the one in use on. */
   private async findServer(): Promise<void> {
     const deadline = Date.now() + (this.options.giveUpAfterMs ?? 10_000);
-    const count = this.addresses.length;
+    const count = this.servers.length;
     let delay = this.retry.firstDelayMs;
     let differs: MaskdError | undefined;  // what the last server said that means other masks
     for (let tries = 1, differing = 0;; ++tries) {
@@ -167,7 +285,7 @@ export class FailoverStream {
     }
   }
 
-  private checkVocabulary(welcome: Welcome): void {
+  private checkVocabulary(welcome: Welcome, address: string): void {
     const here = welcome.tokenizer;
     if (this.vocabulary === undefined) {
       if (here?.hash) this.vocabulary = here;
@@ -175,7 +293,7 @@ export class FailoverStream {
     }
     if (here?.hash === this.vocabulary.hash && here.vocabSize === this.vocabulary.vocabSize) return;
     throw new MaskdError(Code.FAILED_PRECONDITION,
-        `${this.address}: its tokenizer "${here?.name}" has ${here?.vocabSize} tokens and the hash ${here?.hash}; ` +
+        `${address}: its tokenizer "${here?.name}" has ${here?.vocabSize} tokens and the hash ${here?.hash}; ` +
         `the stream's has ${this.vocabulary.vocabSize} tokens and the hash ${this.vocabulary.hash}`);
   }
 
@@ -187,23 +305,33 @@ export class FailoverStream {
       openTimeoutMs: Math.min(this.options.stream.openTimeoutMs ?? 10_000, this.stepTimeoutMs),
     });
     try {
-      this.checkVocabulary(stream.welcome);
-      this.ledger.format = stream.welcome.grammarFormat;
-      await this.replay(stream);
-      for (const sent of this.live.slice(1)) stream.send(copyOf(sent.step));
+      await this.settle(stream, this.address, this.compileTimeoutMs + this.stepTimeoutMs);
     } catch (error) {
       stream.cancel();
       throw error;
     }
     this.stream = stream;
     this.lastWelcome = stream.welcome;
+    this.spreader?.come(this.address, this.lastWelcome);
+  }
+
+  /** Brings the rows and the unanswered steps to a stream that has just been opened. */
+  private async settle(stream: Stream, address: string, timeoutMs: number): Promise<void> {
+    this.checkVocabulary(stream.welcome, address);
+    this.ledger.format = stream.welcome.grammarFormat;
+    try {
+      await this.replay(stream, timeoutMs);
+    } catch (error) {
+      throw fromCall(error).at(address);
+    }
+    for (const sent of this.live.slice(1)) stream.send(copyOf(sent.step));
   }
 
   /**
    * Opens the rows and sends the oldest unanswered step, if there is one. The replay's reply is dropped: what it
    * says has been said of each row. A row that cannot go on here speaks against this server.
    */
-  private async replay(stream: Stream): Promise<void> {
+  private async replay(stream: Stream, timeoutMs: number): Promise<void> {
     for (const sent of this.live) {
       this.ledger.writeTexts(sent.step);
       this.ledger.dropCloses(sent.step);
@@ -213,19 +341,15 @@ export class FailoverStream {
     const replay = {...emptyStep(), waitForCompileMs: this.compileTimeoutMs};
     this.ledger.writeOpens(replay, oldest);
     stream.send(replay);
-    const replayed = await stream.collect({timeoutMs: this.compileTimeoutMs + this.stepTimeoutMs});
-    try {
-      this.ledger.applyReplay(replayed.rows);
-    } catch (error) {
-      throw fromCall(error).at(this.address);
-    }
+    this.ledger.applyReplay((await stream.collect({timeoutMs})).rows);
     if (first !== undefined) stream.send(oldest);
   }
 
   /** Takes the next address and all of the above. */
   private async move(): Promise<void> {
     this.leave();
-    this.at = (this.at + 1) % this.addresses.length;
+    this.takeServers();
+    this.at = (this.at + 1) % this.servers.length;
     ++this.moveCount;
     await this.findServer();
   }
@@ -267,6 +391,7 @@ export class FailoverStream {
   async submit(step: Step): Promise<number> {
     if (this.inFlight >= MAX_IN_FLIGHT) throw tooManyInFlight();
     await this.followNotice();
+    await this.followSpreader();
     const message = takeMessage(step);
     try {
       return await this.sendOrMove(copyOf(message));
@@ -359,6 +484,7 @@ export class FailoverStream {
   async close(timeoutMs?: number): Promise<void> {
     this.unanswered.length = 0;
     this.givenUp = 0;
+    this.endSpreader();
     const {stream} = this;
     this.stream = undefined;
     await stream?.close(timeoutMs);
@@ -366,13 +492,12 @@ export class FailoverStream {
 
   /** Ends the stream at once, without a goodbye. */
   cancel(): void {
+    this.endSpreader();
     this.leave();
   }
-}
 
-function shuffle(addresses: string[]): void {
-  for (let i = addresses.length - 1; i > 0; --i) {
-    const j = Math.floor(Math.random() * (i + 1));
-    [addresses[i], addresses[j]] = [addresses[j] as string, addresses[i] as string];
+  private endSpreader(): void {
+    this.spreader?.close();
+    this.spreader = undefined;
   }
 }

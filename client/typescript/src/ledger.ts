@@ -7,6 +7,7 @@
 // is told the text and believed. A row's tokens include those after its end.
 
 import {Code, MaskdError} from "./errors.js";
+import type {CompileRequest} from "./gen/maskd/v1/compile_service.js";
 import type {Grammar as WireGrammar} from "./gen/maskd/v1/grammar.js";
 import type {OpenRow, RowUpdate, Step as WireStep} from "./gen/maskd/v1/mask_service.js";
 import {internal} from "./reader.js";
@@ -39,12 +40,34 @@ export class RowLedger {
   format = "";
   private readonly givenUp = new Set<RowId>();  // and neither closed nor opened by the caller since
 
+  /** Whether a server has told of each row where it stands, so none compiles. */
+  get isSettled(): boolean {
+    for (const row of this.rows.values()) {
+      if (!row.isUsed && !row.failed) return false;
+    }
+    return true;
+  }
+
+  /** The grammars of the rows, each once: by their texts where those are known, else by id. */
+  compileRequests(tokenizer: string): CompileRequest[] {
+    const seen = new Set<string>();
+    const all: CompileRequest[] = [];
+    for (const row of this.rows.values()) {
+      if (row.failed || seen.has(row.grammarId)) continue;
+      if (row.grammarId !== "") seen.add(row.grammarId);
+      const target = {grammar: row.open.grammar, grammarId: row.open.grammarId};
+      this.writeText(target);
+      all.push({tokenizer, ...target});
+    }
+    return all;
+  }
+
   /** Makes a step fit for a server that may know nothing: opens by id get the text where it is kept. */
   writeTexts(step: WireStep): void {
     for (const open of step.open) this.writeText(open);
   }
 
-  private writeText(open: OpenRow): void {
+  private writeText(open: Pick<OpenRow, "grammar" | "grammarId">): void {
     const text = open.grammarId === undefined ? undefined : this.grammars.get(open.grammarId);
     if (text === undefined) return;
     open.grammarId = undefined;

@@ -215,6 +215,11 @@ export class Stream {
     return this.replies.shift() as StepResult;
   }
 
+  /** Numbers the first step, of a stream on which none was sent. @internal */
+  setNext(step: number): void {
+    this.next = step;
+  }
+
   /** Steps submitted and not collected. */
   get inFlight(): number {
     return this.inFlightSteps.length;

@@ -79,7 +79,7 @@ export interface Golden {
   steps: GoldenStep[];
 }
 
-const load = (name: string): unknown => JSON.parse(readFileSync(join(interop, name), "utf8"));
+export const load = (name: string): unknown => JSON.parse(readFileSync(join(interop, name), "utf8"));
 
 export const loadCases = (): Case[] => (load("cases.json") as {cases: Case[]}).cases;
 export const loadGolden = (name: string): Golden => load(`golden/${name}.json`) as Golden;

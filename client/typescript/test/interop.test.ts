@@ -28,20 +28,30 @@ after(async () => {
 class Program {
   readonly address: string;
 
-  private constructor(readonly path: string, readonly process: ChildProcess) {
+  private constructor(readonly path: string, private readonly command: string[], public process: ChildProcess) {
     this.address = `unix:${path}`;
+  }
+
+  private static spawn([program = "", ...args]: string[]): ChildProcess {
+    return spawn(program, args, {stdio: "ignore"});
   }
 
   static async start(make: (path: string) => string[]): Promise<Program> {
     const path = join(folder, `s${started.length}`);
-    const [command = "", ...args] = make(path);
-    const each = new Program(path, spawn(command, args, {stdio: "ignore"}));
+    const command = make(path);
+    const each = new Program(path, command, Program.spawn(command));
     started.push(each);
     for (let i = 0; i < 2000; ++i) {
       if (existsSync(path)) return each;
       await sleep(5);
     }
-    throw new Error(`${command} does not listen`);
+    throw new Error(`${command[0]} does not listen`);
+  }
+
+  /** Starts a server that has ended once more, at the same address. */
+  async startAgain(): Promise<void> {
+    this.process = Program.spawn(this.command);
+    (await this.connect()).close();
   }
 
   /** A server with the vocabulary of the cases, or with the embedded one. */
@@ -293,16 +303,45 @@ const SCENARIOS: Record<string, () => Promise<void>> = {
     stream.cancel();
   },
 
+  /** Twelve streams of a name that has three servers, which are restarted in turn, and then four. */
   async balance() {
-    const servers = [await Program.server(), await Program.server(), await Program.server()];
-    for (const server of servers) (await server.connect()).close();
-    const addresses = servers.map(({address}) => address);
+    const servers: Program[] = [];
+    const addServer = async (): Promise<void> => {
+      const server = await Program.server();
+      (await server.connect()).close();
+      servers.push(server);
+    };
+    for (let i = 0; i < 3; ++i) await addServer();
+    const undisturbed = await (await Program.server()).open();
     const streams: FailoverStream[] = [];
-    for (let i = 0; i < 60; ++i) streams.push(await FailoverStream.open({addresses, stream: {logitsWidth: WIDTH}}));
-    for (const address of addresses) {
-      assert(streams.filter((stream) => stream.address === address).length >= 6);
+    for (let i = 0; i < 12; ++i) {
+      streams.push(await FailoverStream.open({addresses: ["dns:///maskd.test:7411"], stream: {logitsWidth: WIDTH},
+        resolve: async () => servers.map(({address}) => address)}));
     }
-    for (const stream of streams) stream.cancel();
+    const areEven = (): boolean => servers.every(({address}) =>
+        streams.filter((stream) => stream.address === address).length === streams.length / servers.length);
+    let number = 0;
+    const step = async (): Promise<void> => {
+      const expected = masksOf(await run(undisturbed, engineStep(number)));
+      for (const stream of streams) assert.deepEqual(masksOf(await run(stream, engineStep(number))), expected);
+      ++number;
+      await sleep(10);
+    };
+    const stepUntilEven = async (): Promise<void> => {
+      for (const end = Date.now() + 60_000; !areEven(); await step()) assert(Date.now() < end, "not even");
+    };
+    assert(areEven(), "not even at the start");
+    await step();
+    for (const server of [...servers]) {
+      server.signal("SIGTERM");
+      while (server.isAlive) await step();
+      await server.startAgain();
+    }
+    await stepUntilEven();
+    await addServer();
+    await stepUntilEven();
+    for (const stream of streams) await stream.close();
+    undisturbed.cancel();
   },
 };
 

@@ -118,6 +118,7 @@ impl Verb {
                 max_tokens: each.max_tokens,
                 ..Default::default()
             }),
+            ..OpenOptions::default()
         };
         match (&self.grammar_id, &self.grammar) {
             (Some(id), _) => step.open_with(row, GrammarId::from(id.as_str()), options),
@@ -235,7 +236,8 @@ pub fn interop() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/interop")
 }
 
-fn load<T: DeserializeOwned>(name: &str) -> T {
+#[allow(dead_code)] // beyond the list for the unit tests
+pub fn load<T: DeserializeOwned>(name: &str) -> T {
     let text = std::fs::read_to_string(interop().join(name)).expect("a file of the list");
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
