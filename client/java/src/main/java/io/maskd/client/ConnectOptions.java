@@ -125,7 +125,7 @@ public final class ConnectOptions {
     if (address.isEmpty()) {
       throw new MaskdException(Status.Code.INVALID_ARGUMENT, "address: is empty");
     }
-    NettyChannelBuilder channel = address.startsWith("unix:") ? unix(address) : NettyChannelBuilder.forTarget(address);
+    NettyChannelBuilder channel = address.startsWith("unix:") ? unix(address) : tcp(address);
     channel.maxInboundMessageSize(MAX_MESSAGE_BYTES).disableRetry();
     if (!tls) {
       channel.usePlaintext();
@@ -140,6 +140,17 @@ public final class ConnectOptions {
       channel.intercept(bearer());
     }
     return channel.build();
+  }
+
+  private static NettyChannelBuilder tcp(String address) {
+    int name = address.indexOf('@');
+    if (name < 0) {
+      return NettyChannelBuilder.forTarget(address);
+    }
+    // A server that was found by a name ("10.0.0.7:7411@maskd") is held to that.
+    String server = address.substring(0, name);
+    return NettyChannelBuilder.forTarget(server)
+        .overrideAuthority(address.substring(name + 1) + server.substring(server.lastIndexOf(':')));
   }
 
   private static NettyChannelBuilder unix(String address) {

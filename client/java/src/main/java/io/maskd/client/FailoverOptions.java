@@ -12,6 +12,8 @@ public final class FailoverOptions {
   final Duration stepTimeout;
   final Duration giveUpAfter;
   final Duration compileTimeout;
+  final Duration lookEvery;
+  final Resolver resolver;
 
   private FailoverOptions(Builder builder) {
     addresses = builder.addresses;
@@ -21,6 +23,8 @@ public final class FailoverOptions {
     stepTimeout = builder.stepTimeout;
     giveUpAfter = builder.giveUpAfter;
     compileTimeout = builder.compileTimeout;
+    lookEvery = builder.lookEvery;
+    resolver = builder.resolver;
   }
 
   /**
@@ -43,6 +47,8 @@ public final class FailoverOptions {
     private Duration stepTimeout = Duration.ofSeconds(2);
     private Duration giveUpAfter = Duration.ofSeconds(10);
     private Duration compileTimeout = Duration.ofSeconds(10);
+    private Duration lookEvery = Duration.ofSeconds(4);
+    private Resolver resolver = Resolver.dns();
 
     private Builder(List<String> addresses, StreamOptions stream) {
       this.addresses = List.copyOf(addresses);
@@ -50,10 +56,10 @@ public final class FailoverOptions {
     }
 
     /**
-     * Says whether the addresses are tried as listed.
+     * Says whether the addresses are tried as listed, and the stream stays where it is.
      *
-     * @param listed by default false: in a random order of the stream's own, so that the streams of many engines are
-     *     spread over all servers, and part when one ends
+     * @param listed by default false: it goes where there are few streams, also later on: after a restart, or when a
+     *     server has come to those of a name
      * @return this
      */
     public Builder inOrder(boolean listed) {
@@ -102,6 +108,28 @@ public final class FailoverOptions {
      */
     public Builder compileTimeout(Duration atMost) {
       compileTimeout = atMost;
+      return this;
+    }
+
+    /**
+     * Says how often the stream looks at the servers.
+     *
+     * @param atMost by default 4 seconds
+     * @return this
+     */
+    public Builder lookEvery(Duration atMost) {
+      lookEvery = atMost;
+      return this;
+    }
+
+    /**
+     * Says how the servers of an address are found.
+     *
+     * @param how by default {@link Resolver#dns}
+     * @return this
+     */
+    public Builder resolver(Resolver how) {
+      resolver = how;
       return this;
     }
 

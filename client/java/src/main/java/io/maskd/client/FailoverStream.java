@@ -11,6 +11,7 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * A decode stream that outlives its servers: when one breaks, stops answering or says that it will stop, the rows are
@@ -24,6 +25,9 @@ import java.util.Set;
  * reply are kept. A server that differs is refused with both values and the next address is tried; FAILED_PRECONDITION
  * where none is left.
  *
+ * <p>It goes to a server that has fewer streams between two steps, when none is in flight and no row compiles. One that
+ * does not take the rows in half a second is left for the old one, which still has them.
+ *
  * <p>A step under which two servers ended is not sent to a third: its rows have failed (INTERNAL, reason
  * SERVERS_ENDED) and are closed; other rows and steps go on. For one thread at a time.
  */
@@ -33,6 +37,14 @@ public final class FailoverStream implements AutoCloseable {
 
   /** How many servers may end under a step. */
   private static final int MOST_ENDS = 2;
+
+  /** How long a server that has fewer streams may take to open the rows. */
+  private static final long SHORTEST_MOVE_MS = 40;
+
+  private static final long LONGEST_MOVE_MS = 500;
+
+  /** How often it is looked at the servers once more at the start. */
+  private static final int MOST_SETTLES = 3;
 
   private static final long FIRST_DELAY_MS = 20;
   private static final long MAX_DELAY_MS = 1000;
@@ -59,10 +71,11 @@ public final class FailoverStream implements AutoCloseable {
   }
 
   private final FailoverOptions options;
-  private final List<String> addresses;
+  private List<String> servers;
   private final RowLedger ledger = new RowLedger();
   private final ArrayDeque<Sent> unanswered = new ArrayDeque<>();
   private int at;
+  private Spreader spreader; // where the stream spreads, once it is open; else null
   private MaskStream stream;
   private Welcome welcome;
   private Tokenizer vocabulary; // of the first welcome
@@ -72,14 +85,11 @@ public final class FailoverStream implements AutoCloseable {
 
   private FailoverStream(FailoverOptions options) {
     this.options = options;
-    addresses = new ArrayList<>(options.addresses);
-    if (!options.inOrder) {
-      Collections.shuffle(addresses);
-    }
+    servers = new ArrayList<>(options.addresses);
   }
 
   /**
-   * Opens on the first address that serves.
+   * Opens on the first address that serves, or where there are the fewest streams.
    *
    * @param options between which servers, and what for
    * @return the stream
@@ -91,8 +101,120 @@ public final class FailoverStream implements AutoCloseable {
       throw new MaskdException(Status.Code.INVALID_ARGUMENT, "addresses: is empty");
     }
     FailoverStream opened = new FailoverStream(options);
-    opened.findServer();
+    boolean isOne = options.addresses.size() == 1 && Names.match(options.addresses.get(0)) == null;
+    if (options.inOrder || isOne) {
+      opened.findServer();
+    } else {
+      opened.openSpread();
+    }
     return opened;
+  }
+
+  /**
+   * Opens where there are the fewest streams, and looks once more behind its own opening: of many that open together
+   * the last sees all.
+   */
+  private void openSpread() {
+    List<String> all = Names.serversOf(options.addresses, options.resolver);
+    try (LoadAsker asker = new LoadAsker(options.connect)) {
+      servers = asker.ask(all, null).leastFirst(all);
+      findServer();
+      int left = MOST_SETTLES;
+      while (left > 0 && settleOnce(asker, all)) {
+        --left;
+      }
+    } catch (InterruptedException interrupted) {
+      leave();
+      Thread.currentThread().interrupt();
+      throw new MaskdException(Status.Code.CANCELLED, "the caller has been interrupted");
+    }
+    // All begin with the server that had least: they must not all go on to the same one.
+    String here = address();
+    Collections.shuffle(servers);
+    setAddress(here);
+    moves = 0;
+    spreader = new Spreader(options);
+    spreader.come(here, welcome);
+    spreader.start();
+  }
+
+  /** Goes to a server that has fewer streams, if there is one and it lets the stream in. */
+  private boolean settleOnce(LoadAsker asker, List<String> all) throws InterruptedException {
+    LoadAsker.Own own = LoadAsker.Own.of(address(), welcome);
+    String place = own == null ? null : asker.ask(all, own).placeFor(own.address());
+    if (place == null) {
+      return false;
+    }
+    try {
+      return goTo(new Spreader.Offer(place, MaskStream.open(place, options.connect, options.stream)));
+    } catch (MaskdException error) {
+      return false;
+    }
+  }
+
+  private void setAddress(String address) {
+    if (!servers.contains(address)) {
+      servers.add(address);
+    }
+    at = servers.indexOf(address);
+  }
+
+  /** Brings the rows to a server that has fewer streams; false: they stay. */
+  private boolean goTo(Spreader.Offer offer) {
+    long half = options.stepTimeout.toMillis() / 2;
+    Duration limit = Duration.ofMillis(Math.max(SHORTEST_MOVE_MS, Math.min(half, LONGEST_MOVE_MS)));
+    try {
+      offer.stream().setNext(nextStep - 1);
+      settle(offer.stream(), offer.address(), limit);
+    } catch (MaskdException error) {
+      offer.stream().cancel();
+      ledger.format = welcome.getGrammarFormat();
+      return false;
+    }
+    leave();
+    setAddress(offer.address());
+    stream = offer.stream();
+    welcome = stream.welcome();
+    ++moves;
+    return true;
+  }
+
+  /** Does what the spreader waits for: between two steps, when none is in flight and no row compiles. */
+  private void followSpreader() {
+    if (spreader == null || stream == null) {
+      return;
+    }
+    boolean isWanted = spreader.touch();
+    if (!isWanted || !unanswered.isEmpty() || !ledger.isSettled()) {
+      return;
+    }
+    spreader.give(() -> ledger.compileRequests(options.stream.hello().getTokenizer()));
+    Spreader.Offer offer = spreader.take();
+    if (offer == null) {
+      return;
+    }
+    takeServers();
+    if (goTo(offer)) {
+      spreader.come(offer.address(), welcome);
+    } else {
+      spreader.leaveAlone(offer.address());
+    }
+  }
+
+  /** Takes the servers that there are now, in the order of before. */
+  private void takeServers() {
+    List<String> now = spreader == null ? List.of() : spreader.servers();
+    if (now.isEmpty()) {
+      return;
+    }
+    String here = address();
+    servers.removeIf(server -> !server.equals(here) && !now.contains(server));
+    for (String server : now) {
+      if (!servers.contains(server)) {
+        servers.add(ThreadLocalRandom.current().nextInt(servers.size() + 1), server);
+      }
+    }
+    setAddress(here);
   }
 
   /**
@@ -120,7 +242,7 @@ public final class FailoverStream implements AutoCloseable {
    * @return its address
    */
   public String address() {
-    return addresses.get(at);
+    return servers.get(at);
   }
 
   /**
@@ -168,12 +290,12 @@ public final class FailoverStream implements AutoCloseable {
         differs = error;
         ++differing;
       }
-      at = (at + 1) % addresses.size();
-      if (tries % addresses.size() != 0) {
+      at = (at + 1) % servers.size();
+      if (tries % servers.size() != 0) {
         continue;
       }
       long waitMs = MaskdClient.jittered(delayMs);
-      if (differing == addresses.size() || System.nanoTime() + waitMs * 1_000_000 > deadline) {
+      if (differing == servers.size() || System.nanoTime() + waitMs * 1_000_000 > deadline) {
         throw differs != null ? differs : error;
       }
       differing = 0;
@@ -182,7 +304,7 @@ public final class FailoverStream implements AutoCloseable {
     }
   }
 
-  private void checkVocabulary(Welcome said) {
+  private void checkVocabulary(Welcome said, String address) {
     Tokenizer here = said.getTokenizer();
     if (vocabulary == null) {
       vocabulary = here.getHash().isEmpty() ? null : here;
@@ -193,7 +315,7 @@ public final class FailoverStream implements AutoCloseable {
     }
     throw new MaskdException(
         Status.Code.FAILED_PRECONDITION,
-        address() + ": its tokenizer \"" + here.getName() + "\" has " + here.getVocabSize() + " tokens and the hash "
+        address + ": its tokenizer \"" + here.getName() + "\" has " + here.getVocabSize() + " tokens and the hash "
             + here.getHash() + "; the stream's has " + vocabulary.getVocabSize() + " tokens and the hash "
             + vocabulary.getHash());
   }
@@ -203,23 +325,35 @@ public final class FailoverStream implements AutoCloseable {
     StreamOptions here = options.stream.from(nextStep - live().size() - 1, options.stepTimeout);
     MaskStream opened = MaskStream.open(address(), options.connect, here);
     try {
-      checkVocabulary(opened.welcome());
-      ledger.format = opened.welcome().getGrammarFormat();
-      replay(opened);
-      live().stream().skip(1).forEach(sent -> opened.send(sent.step));
+      settle(opened, address(), options.compileTimeout.plus(options.stepTimeout));
     } catch (MaskdException error) {
       opened.cancel();
       throw error;
     }
     stream = opened;
     welcome = opened.welcome();
+    if (spreader != null) {
+      spreader.come(address(), welcome);
+    }
+  }
+
+  /** Brings the rows and the unanswered steps to a stream that has just been opened. */
+  private void settle(MaskStream opened, String address, Duration timeout) {
+    checkVocabulary(opened.welcome(), address);
+    ledger.format = opened.welcome().getGrammarFormat();
+    try {
+      replay(opened, timeout);
+    } catch (MaskdException error) {
+      throw error.at(address);
+    }
+    live().stream().skip(1).forEach(sent -> opened.send(sent.step));
   }
 
   /**
    * Opens the rows and sends the oldest unanswered step, if there is one. The replay's reply is dropped: what it says
    * has been said of each row. A row that cannot go on here speaks against this server.
    */
-  private void replay(MaskStream opened) {
+  private void replay(MaskStream opened, Duration timeout) {
     for (Sent sent : live()) {
       Builder step = sent.step.toBuilder();
       ledger.writeTexts(step);
@@ -233,12 +367,7 @@ public final class FailoverStream implements AutoCloseable {
         io.maskd.v1.Step.newBuilder().setWaitForCompileMs((int) options.compileTimeout.toMillis());
     ledger.writeOpens(replay, oldest);
     opened.send(replay.build());
-    StepResult replayed = opened.collect(options.compileTimeout.plus(options.stepTimeout));
-    try {
-      ledger.applyReplay(replayed.rows());
-    } catch (MaskdException error) {
-      throw error.at(address());
-    }
+    ledger.applyReplay(opened.collect(timeout).rows());
     if (isLive) {
       opened.send(oldest.build());
     }
@@ -247,7 +376,8 @@ public final class FailoverStream implements AutoCloseable {
   /** Takes the next address and all of the above. */
   private void move() {
     leave();
-    at = (at + 1) % addresses.size();
+    takeServers();
+    at = (at + 1) % servers.size();
     ++moves;
     findServer();
   }
@@ -301,6 +431,7 @@ public final class FailoverStream implements AutoCloseable {
   public long submit(Step step) {
     MaskStream.checkInFlight(unanswered.size());
     followNotice();
+    followSpreader();
     io.maskd.v1.Step message = step.takeMessage();
     try {
       return sendOrMove(message.toBuilder());
@@ -420,6 +551,7 @@ public final class FailoverStream implements AutoCloseable {
   public void close() {
     unanswered.clear();
     givenUp = 0;
+    endSpreader();
     if (stream != null) {
       MaskStream last = stream;
       stream = null;
@@ -429,6 +561,14 @@ public final class FailoverStream implements AutoCloseable {
 
   /** Ends the stream at once, without a goodbye. */
   public void cancel() {
+    endSpreader();
     leave();
+  }
+
+  private void endSpreader() {
+    if (spreader != null) {
+      spreader.close();
+      spreader = null;
+    }
   }
 }

@@ -112,6 +112,11 @@ public final class MaskStream implements AutoCloseable {
     return next.message;
   }
 
+  /** Numbers the first step, of a stream on which none was sent. */
+  void setNext(long step) {
+    next = step;
+  }
+
   /**
    * Gives the server's terms.
    *

@@ -1,6 +1,7 @@
 package io.maskd.client;
 
 import io.grpc.Status;
+import io.maskd.v1.CompileRequest;
 import io.maskd.v1.ForkRow;
 import io.maskd.v1.Grammar;
 import io.maskd.v1.OpenRow;
@@ -83,6 +84,32 @@ final class RowLedger {
   final Map<String, Grammar> grammars = new HashMap<>();
   String format = "";
   private final Set<Long> givenUp = new HashSet<>(); // and neither closed nor opened by the caller since
+
+  /** Whether a server has told of each row where it stands, so none compiles. */
+  boolean isSettled() {
+    return rows.values().stream().allMatch(row -> row.isUsed || row.failed);
+  }
+
+  /** The grammars of the rows, each once: by their texts where those are known, else by id. */
+  List<CompileRequest> compileRequests(String tokenizer) {
+    Set<String> seen = new HashSet<>();
+    List<CompileRequest> all = new ArrayList<>();
+    for (LedgerRow row : rows.values()) {
+      if (row.failed || !row.grammarId.isEmpty() && !seen.add(row.grammarId)) {
+        continue;
+      }
+      OpenRow.Builder open = row.open.toBuilder();
+      writeText(open);
+      CompileRequest.Builder request = CompileRequest.newBuilder().setTokenizer(tokenizer);
+      if (open.hasGrammar()) {
+        request.setGrammar(open.getGrammar());
+      } else {
+        request.setGrammarId(open.getGrammarId());
+      }
+      all.add(request.build());
+    }
+    return all;
+  }
 
   /** Makes a step fit for a server that may know nothing: opens by id get the text where it is kept. */
   void writeTexts(io.maskd.v1.Step.Builder step) {

@@ -209,7 +209,7 @@ final class Cases {
     return load("golden/" + name + ".json", Golden.class);
   }
 
-  private static <T> T load(String name, Class<T> type) {
+  static <T> T load(String name, Class<T> type) {
     try {
       return GSON.fromJson(Files.readString(INTEROP.resolve(name)), type);
     } catch (IOException error) {

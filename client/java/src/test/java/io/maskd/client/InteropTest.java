@@ -18,6 +18,8 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -82,7 +84,10 @@ class InteropTest {
   }
 
   private Program start(Function<Path, List<String>> command) throws Exception {
-    Path path = folder.resolve("s" + started.size());
+    return start(folder.resolve("s" + started.size()), command);
+  }
+
+  private Program start(Path path, Function<Path, List<String>> command) throws Exception {
     ProcessBuilder builder = new ProcessBuilder(command.apply(path));
     Process process = builder.redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
     Program program = new Program(path, process);
@@ -94,18 +99,23 @@ class InteropTest {
     return program;
   }
 
+  private static List<String> command(Path path, boolean withPairs) {
+    List<String> command =
+        new ArrayList<>(List.of(SERVER, "--listen=unix:" + path, "--metrics_listen=", "--heap_mib=0"));
+    if (withPairs) {
+      command.add("--tokenizer=pairs=" + Cases.INTEROP + "/pairs.tiktoken,special=<end>:256,stop=<end>");
+    }
+    return command;
+  }
+
   /** A server with the vocabulary of the cases, or with the embedded one. */
   private Program server(boolean withPairs) throws Exception {
-    String vocabulary = "--tokenizer=pairs=" + Cases.INTEROP + "/pairs.tiktoken,special=<end>:256,stop=<end>";
-    return start(
-        path -> {
-          List<String> command =
-              new ArrayList<>(List.of(SERVER, "--listen=unix:" + path, "--metrics_listen=", "--heap_mib=0"));
-          if (withPairs) {
-            command.add(vocabulary);
-          }
-          return command;
-        });
+    return start(path -> command(path, withPairs));
+  }
+
+  /** A server at a path where another was. */
+  private Program serve(Path at) throws Exception {
+    return start(at, path -> command(path, true));
   }
 
   private Program server() throws Exception {
@@ -397,25 +407,68 @@ class InteropTest {
     stream.cancel();
   }
 
+  /** Streams of a name, whose masks must be those of one that nothing happens to. */
+  private record Engines(List<FailoverStream> streams, MaskStream undisturbed, AtomicInteger number) {
+    void step() throws InterruptedException {
+      int now = number.getAndIncrement();
+      List<String> expected = masksOf(run(undisturbed, engineStep(now)));
+      for (FailoverStream stream : streams) {
+        assertEquals(expected, masksOf(run(stream, engineStep(now))), "step " + now);
+      }
+      Thread.sleep(10);
+    }
+
+    boolean areEven(List<Program> servers) {
+      return servers.stream()
+          .allMatch(
+              server ->
+                  streams.stream().filter(stream -> stream.address().equals(server.address())).count()
+                      == streams.size() / servers.size());
+    }
+
+    void stepUntilEven(List<Program> servers) throws InterruptedException {
+      long end = System.nanoTime() + Duration.ofMinutes(1).toNanos();
+      while (!areEven(servers)) {
+        assertTrue(System.nanoTime() < end, "not even");
+        step();
+      }
+    }
+  }
+
+  private Program answering(Program server) {
+    server.connect().close();
+    return server;
+  }
+
+  /** Twelve streams of a name that has three servers, which are restarted in turn, and then four. */
   private void balance() throws Exception {
-    List<String> addresses = new ArrayList<>();
+    List<Program> servers = new CopyOnWriteArrayList<>();
     for (int i = 0; i < 3; ++i) {
-      Program server = server();
-      server.connect().close();
-      addresses.add(server.address());
+      servers.add(answering(server()));
     }
     FailoverOptions options =
-        FailoverOptions.builder(addresses, StreamOptions.builder(WIDTH).build()).build();
-    List<FailoverStream> streams = new ArrayList<>();
-    Map<String, Integer> counts = new HashMap<>();
-    for (int i = 0; i < 60; ++i) {
-      FailoverStream stream = FailoverStream.open(options);
-      streams.add(stream);
-      counts.merge(stream.address(), 1, Integer::sum);
+        FailoverOptions.builder(List.of("dns:///maskd.test:7411"), StreamOptions.builder(WIDTH).build())
+            .resolver(name -> servers.stream().map(Program::address).toList())
+            .build();
+    Engines engines = new Engines(new ArrayList<>(), server().open(), new AtomicInteger());
+    for (int i = 0; i < 12; ++i) {
+      engines.streams.add(FailoverStream.open(options));
     }
-    streams.forEach(FailoverStream::cancel);
-    assertEquals(3, counts.size(), counts.toString());
-    assertTrue(counts.values().stream().allMatch(count -> count >= 6), counts.toString());
+    assertTrue(engines.areEven(servers), "not even at the start");
+    engines.step();
+    for (int i = 0; i < servers.size(); ++i) {
+      Program old = servers.get(i);
+      old.signal("TERM");
+      while (old.process.isAlive()) {
+        engines.step();
+      }
+      servers.set(i, answering(serve(old.path)));
+    }
+    engines.stepUntilEven(servers);
+    servers.add(answering(server()));
+    engines.stepUntilEven(servers);
+    engines.streams.forEach(FailoverStream::close);
+    engines.undisturbed.close();
   }
 
   /** The cause and the address, at once. */
