@@ -11,7 +11,7 @@ third_party. Reported, with file and line:
 - a phrase of ODD, which hides its subject or has a usual word;
 - a sentence that begins with "Of a", "Of the" and so on: what it speaks of comes too late.
 
-Code and drawings in a page, and tables in a comment, look like long sentences. Each of those stands in
+Code and drawings in a page, and tables in a comment, look like long sentences. Each stands in
 words_exceptions.txt: the file, how the place begins, and why it may stay. A line there that meets
 nothing is an error too.
 
@@ -33,7 +33,8 @@ OF_FIRST = re.compile(r"Of (?:a|an|the|each|these|those)\b")
 SENTENCE_END = re.compile(r"(?<=[.!?:])\s+")
 WORD = re.compile(r"[A-Za-z][\w'-]*")
 NO_PROSE = ("|", "```", "#")
-FILES = ["*.h", "*.proto", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md"]
+FILES = ["*.h", "*.proto", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md",
+         "docs/*.md"]
 EXCEPTIONS = pathlib.Path("tools/dev/words_exceptions.txt")
 
 
