@@ -2,6 +2,10 @@
 // what may be made. Making room begins with what costs least: pages that nothing lives in, then
 // the holders in their order, each asked for what is above the mark. How much really comes back is
 // seen at the next look: masks are shared, so dropping one holder of them may free nothing.
+//
+// Invariant  holders are called with holders_mutex_ held and by one look at a time.
+// Cost       a look reads the process's figures and asks the holders of shared memory; the others
+//            are asked only when they are to shrink.
 #include "memory/accountant.h"
 
 #include <algorithm>

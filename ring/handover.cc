@@ -1,3 +1,11 @@
+// One thread polls the listener and the connections that have not asked yet. A token is one packet,
+// so a peer has either asked or not; it is answered with the descriptor, or with nothing, and
+// closed.
+//
+// Invariant  no read or write of the thread waits for a peer.
+// Cost       one poll over at most kMostPeers connections for each event.
+// Bounds     kMostPeers connections that say nothing; one more, and the oldest goes.
+// Source     unix(7), cmsg(3).
 #include "ring/handover.h"
 
 #include <array>

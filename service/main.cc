@@ -1,5 +1,10 @@
-// maskd, the server. `maskd --help` says its flags.
-
+// maskd, the server. `maskd --help` says its flags. The order is what matters here: process and
+// heap before any thread, signals blocked before the first one, the guard of the end before the
+// drain.
+//
+// Invariant  SIGTERM and SIGINT end the process within drain_ms and kOverrun, whatever hangs.
+// Threads    the first one waits for signals, looks after tokens once a second, and ends the
+//            server.
 #include <chrono>
 #include <csignal>
 #include <cstdio>

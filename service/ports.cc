@@ -4,6 +4,9 @@
 //
 // Order    Open() before gRPC is built, Start() after: a connection that came in between waits in
 //          the socket's backlog.
+//
+// Invariant  a descriptor is ours until it was admitted, then gRPC's; nothing is closed twice.
+// Cost       one look-up of the peer for each connection, none for each byte of it.
 #include "service/ports.h"
 
 #include <cstdint>

@@ -5,6 +5,8 @@
 // Who wakes whom  notices are given under the lock and only wake the stream's queue thread
 //                 (DecodeStream::Notify()); Drain() sleeps on removed_ until all have gone.
 // May block       WaitUntilEmpty() alone.
+// Invariant       placed_ is the sum of placed_of_peer_; a stream that is apart is in neither.
+// Cost            GetLoad() and the search for room look at each stream; the rest are look-ups.
 #include "service/stream_registry.h"
 
 #include <algorithm>

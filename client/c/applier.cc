@@ -1,3 +1,9 @@
+// Appliers for programs in C: what they hand in is checked, viewed as the C++ library's own types
+// and passed on. Nothing is copied but the list of rows; words, ids and biases stay the caller's.
+//
+// Invariant  no pointer, count or enumerator of the caller is used before it was checked.
+// Cost       one small object for each row, beside what the applier does.
+// Threads    those of Applier.
 #include <cstdint>
 #include <vector>
 

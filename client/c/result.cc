@@ -1,3 +1,11 @@
+// A step's result for programs in C. Texts and lists are pointers into the result. What C++ has as
+// views without an end, C gets as strings that are made when the row is asked for and kept with the
+// result.
+//
+// Invariant  a pointer that was given out is good until the result is collected into again or
+//            freed, or the same row is asked for again.
+// Cost       the strings of a row when it is asked for; masks are copied only by the functions that
+//            say so.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

@@ -1,3 +1,9 @@
+// A step for programs in C: each function checks its arguments and calls the method of the C++ Step
+// that has its name. A struct of options may be older than this library: what it lacks reads as
+// zero.
+//
+// Invariant  after an error the step is as it was before the call.
+// Cost       that of the C++ Step: what is given is copied into its message.
 #include <cstdint>
 
 #include "absl/time/time.h"

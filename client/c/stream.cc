@@ -1,3 +1,10 @@
+// Streams for programs in C. A handle holds a stream of one server or one that moves between
+// servers, and With() calls whichever is there. The calls "each" and "masks" do several steps of a
+// plain loop at once, for languages whose calls into C are dear.
+//
+// Invariant  exactly one of the two streams of a handle is there.
+// Cost       one choice between the two for each call.
+// Threads    one thread at a time for each stream, as in C++.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,10 @@
+// Unary calls go to one server after another, the one that answered last first. Each gets an equal
+// share of the time that is left, so a silent one costs its share and no more. One template makes a
+// call of each kind, to a stub or to an engine in this process.
+//
+// Invariant  only an error that another server may not have leads to the next one.
+// Cost       with servers that answer: one call, and no look at the others.
+// Threads    any; answered_last_ is a hint, whichever thread writes it.
 #include "client/cpp/client.h"
 
 #include <utility>

@@ -1,3 +1,13 @@
+// Steps without a reply are kept. When the server is lost, the rows are opened anew on the next one
+// from the ledger's tokens, in a step of their own (the replay), and the kept steps follow with
+// their numbers. A move to a server with fewer streams does the same while the old one still
+// stands.
+//
+// Invariant  the ledger holds what the replies said and nothing else, so a step that is sent again
+//            starts from where its first sending did.
+// Cost       without a loss: a copy of each step, and the ledger's books. A move: one step that
+//            opens all rows with all their tokens.
+// Bounds     kMaxInFlight kept steps; kMostEnds servers under one step.
 #include "client/cpp/failover_stream.h"
 
 #include <algorithm>

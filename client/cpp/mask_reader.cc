@@ -1,3 +1,10 @@
+// Each row form becomes a view: of the message's own words or ids, of a stored mask, or of words
+// that are made from a stored one and its changes. The dictionary's masks are shared with the
+// results that show them, so putting a new one into a slot changes no result.
+//
+// Invariant  a stored mask never changes; ids of a list ascend and are below the vocabulary's size.
+// Cost       a list or a slot is a view; a delta writes all words of a mask, and what goes into the
+//            dictionary is copied once.
 #include "client/cpp/mask_reader.h"
 
 #include <atomic>

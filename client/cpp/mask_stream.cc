@@ -1,3 +1,12 @@
+// Opening settles how steps travel: the hello goes over gRPC, and where the welcome offers shared
+// memory the steps go through that instead. After it all ways are one StepCall, and Submit() and
+// Collect() know no other.
+//
+// Invariant  in_flight holds the numbers of the steps without a reply, in order; a reply must have
+//            the first of them.
+// Cost       one message each way; the result's memory is swapped in and used again.
+// Threads    one at a time; with read_ahead a thread reads between the calls, and a Submit() stops
+//            it first.
 #include "client/cpp/mask_stream.h"
 
 #include <deque>

@@ -1,3 +1,12 @@
+// Steps and replies go through two rings. A thread waits on the Decode call for notices and for the
+// end, and wakes whoever sleeps at the ring. While a step waits for room, replies are taken out and
+// kept, else both sides could wait for each other.
+//
+// Invariant  unanswered_ bounds what may arrive: the server sends no more replies than it has
+//            steps.
+// Cost       a step is serialized and then copied into the ring; a reply is viewed, and copied only
+//            where it must be kept.
+// Threads    the caller's and the watcher; mutex_ guards the notices and the end.
 #include "client/cpp/memory_call.h"
 
 #include <algorithm>

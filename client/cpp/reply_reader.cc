@@ -1,3 +1,11 @@
+// The reply is read from the wire straight into the result that the caller gets, field by field,
+// with no message between. Only what is rare (an error, an answer, a snapshot) is parsed as a
+// message.
+//
+// Invariant  a view in a row lives in the result's own storage, which is cleared before the next
+//            reply.
+// Cost       linear in the bytes; storage of the last reply is used again.
+// Source     the protocol buffers' wire format; protos/maskd/v1.
 #include "client/cpp/reply_reader.h"
 
 #include <limits>

@@ -1,3 +1,10 @@
+// A row is kept as the request that would open it where it stands now: its grammar and all tokens
+// that it has taken. A step is booked with its reply, in the order in which a server does it:
+// closes, forks, opens, then what each row has taken, of which the reply has the last word.
+//
+// Invariant  a reply that cannot be true books nothing: what was changed before it showed is put
+//            back.
+// Cost       linear in the rows and tokens of the step; a fork copies its parent's tokens.
 #include "client/cpp/row_ledger.h"
 
 #include <algorithm>

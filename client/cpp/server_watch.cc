@@ -1,3 +1,11 @@
+// One thread looks now and then whether the stream is one too many where it is. If so it prepares
+// the move step by step: it asks for the grammars, has them compiled, opens a stream and offers it.
+// The caller's thread sees a flag, and takes the offer between two steps or leaves it.
+//
+// Invariant  has_news_ is set exactly while grammars are wanted or an offer waits; whatever was
+//            prepared for an earlier Use() is thrown away.
+// Cost       for a step: one atomic addition and one atomic load. A look asks each server once.
+// Threads    one of its own; the lock is never held over a call.
 #include "client/cpp/server_watch.h"
 
 #include <algorithm>

@@ -1,3 +1,10 @@
+// The heap is touched before it is needed: blocks are taken, each of their pages is written once,
+// and the blocks are freed into an allocator that is set to give nothing back unasked. TrimHeap()
+// holds such a floor while all that is free beyond it goes back to the system.
+//
+// Invariant  only ReturnFreePages() gives pages back, so a floor stays touched until the next trim.
+// Cost       a first touch of each page of 4 KiB at the start, and of those of the floor that have
+//            gone; a trim walks the free extents.
 #include "grammar_core/base/heap.h"
 
 #include <algorithm>

@@ -1,6 +1,12 @@
 // What IrBuilder makes of nodes that are joined: the laws of sequences, alternations, counts,
-// intersections and complements by which equal languages become equal nodes.
-
+// intersections and complements by which equal languages become equal nodes. Alternatives are
+// sorted out by kind first, so that bytes, characters, texts and counts each become one node.
+//
+// Invariant  a node is made of nodes that are in normal form, and is in normal form itself. The
+//            children of an alternation or intersection are sorted, and none of them is one of its
+//            own kind.
+// Cost       linear in the children and their payloads, and a sort.
+// Source     similarity as in Brzozowski 1964; Owens, Reppy and Turon 2009.
 #include <algorithm>
 #include <cassert>
 #include <cstdint>

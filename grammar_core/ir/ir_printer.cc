@@ -1,5 +1,8 @@
-// Prints a node once: inside its only user where it is short, on a line of its own otherwise. So
-// the text is linear in the IR, whatever is shared.
+// Prints a node once: inside its only user where it is short, on a line of its own otherwise. Nodes
+// stand behind their children, so one pass backwards counts the uses and one forwards prints.
+//
+// Invariant  a node's text is made before any of its users'.
+// Cost       linear in the IR, whatever is shared.
 #include <algorithm>
 #include <utility>
 

@@ -1,5 +1,8 @@
 // One function a group of kinds, each a step down the term; what has been printed is counted, so
 // that a term of a million others ends soon.
+//
+// Invariant  equal terms have equal texts, in whatever order they were made: lists are sorted.
+// Bounds     kMaxDepth levels and about kMaxBytes bytes; the rest is "...".
 #include "grammar_core/terms/term_printer.h"
 
 #include <algorithm>

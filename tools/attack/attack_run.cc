@@ -1,3 +1,10 @@
+// Reads the cases, runs one after the other at a target, and prints each as it ends, so that a
+// crash shows how far it came. Beside a server a bystander asks all the time, and its times are
+// judged too.
+//
+// Invariant  the case that runs is named in current_case before it begins, for the message of a
+//            death.
+// Bounds     kHeldMib after the last case; kBystanderMs at p99 for the bystander.
 #include "tools/attack/attack_run.h"
 
 #include <algorithm>

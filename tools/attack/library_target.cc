@@ -1,3 +1,9 @@
+// The engine's own classes behind the interface of the attack set. Each token is looked up in the
+// mask before it is taken, and the two answers must agree. A number that the library's type cannot
+// hold is refused here, as a compiler would.
+//
+// Invariant  a broken promise is INTERNAL; a refusal of the library keeps its own code.
+// Cost       one mask for each token.
 #include "tools/attack/library_target.h"
 
 #include <limits>

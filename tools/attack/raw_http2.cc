@@ -1,3 +1,10 @@
+// Frames are written and read by hand on one socket. Only what a case needs is understood:
+// settings, windows, the ends of calls, pings and the go-away. Header fields that come are passed
+// over.
+//
+// Invariant  what was sent never exceeds the windows that the server gave.
+// Cost       the connection's window is given back for each frame of data, a call's never.
+// Source     RFC 9113; RFC 7541, 6.2.2.
 #include "tools/attack/raw_http2.h"
 
 #include <algorithm>

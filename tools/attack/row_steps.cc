@@ -1,3 +1,8 @@
+// The operations of a case, one after the other on a row. Before each the row's place is kept, its
+// mask and its count of tokens, so that a refused operation can be shown to have changed nothing.
+//
+// Invariant  an operation that is not known is counted as missing, never as passed.
+// Cost       one mask before each operation, and one more after a refusal.
 #include "tools/attack/row_steps.h"
 
 #include <algorithm>

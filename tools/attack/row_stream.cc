@@ -1,3 +1,9 @@
+// Rows over the wire. Tokens go twice, in runs: as drafts, whose masks say which are allowed, then
+// to be taken. What the two answers say must be the same.
+//
+// Invariant  an answer lives until the stream's next step, so nothing of it is kept.
+// Cost       two steps for a run of kRun tokens; runs of one token where the masks exceed the
+//            budget.
 #include "tools/attack/row_stream.h"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// A table from the name of an operation to the method that says it in this server's messages. What
+// is not in it goes to the cases of the wire. What the runner does for itself (schemas, waits) is
+// taken off the case's time.
+//
+// Invariant  a case begins without streams and ends without any, so none sees another's rows.
+// Cost       one step for each operation of a row.
 #include "tools/attack/server_cases.h"
 
 #include <algorithm>

@@ -1,4 +1,8 @@
-// Compiles as the operations of a server's cases ask for them, and what they look at.
+// Compiles as the operations of a server's cases ask for them, and what they look at: metrics,
+// memory, the log, processor time. What cannot be seen from here is told as absent, not as passed.
+//
+// Invariant  figures are compared with those that were read when the case began.
+// Bounds     kAllWindow or kWindow compiles at once; kPatience for a figure to settle.
 #include <chrono>
 #include <fstream>
 #include <string>

@@ -1,3 +1,9 @@
+// A table from the name of an operation to the method that does it below the RPC library.
+// Connections that an operation opens stay, so that the next one meets a server that is under this
+// load.
+//
+// Invariant  no operation waits for the server longer than its patience.
+// Bounds     as many calls on a connection as the server allows; kUnbounded where it says nothing.
 #include "tools/attack/wire_cases.h"
 
 #include <algorithm>

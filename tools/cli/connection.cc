@@ -1,3 +1,8 @@
+// With --local a whole server starts in this process, on a Unix socket in a new directory, and the
+// client connects to it as to any other. So a command has one way to ask, whatever the server is.
+//
+// Invariant  the client goes before the server, and the server before its directory.
+// Cost       --local loads the vocabulary at each start.
 #include "tools/cli/connection.h"
 
 #include <array>

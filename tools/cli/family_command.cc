@@ -1,5 +1,9 @@
 // maskctl family: the families of models that the grammar kind "chat" knows, and transcripts of one
-// against a server.
+// against a server. A transcript is judged by one Check(): whether the text is taken to its end,
+// and what it is read back as.
+//
+// Invariant  a run without any transcript fails.
+// Cost       one call for each line.
 #include <string>
 #include <vector>
 

@@ -1,3 +1,8 @@
+// The flags of a grammar and the options that they set, for all commands that take one. Only what
+// was given is set: what is absent in the message is the server's default.
+//
+// Invariant  an enumerator's number is the place of its word in the list, plus one.
+// Cost       the files that are named are read whole.
 #include "tools/cli/grammar_flags.h"
 
 #include <algorithm>

@@ -1,4 +1,10 @@
 // maskctl lint: what is wrong, dead, unbounded or costly in grammars, and what providers refuse.
+// The compiler is the judge where it can be: the whole is compiled, then each member's schema
+// alone, as a reference into the whole, which shows the members that no text can have.
+//
+// Invariant  findings of a schema that does not compile hold no guess about its members.
+// Cost       one compile, and one for each member.
+// Bounds     kMostMembers members.
 #include <algorithm>
 #include <array>
 #include <cstdint>

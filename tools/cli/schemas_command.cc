@@ -1,4 +1,9 @@
-// maskctl schemas: a file of JSON schemas with instances, against a server.
+// maskctl schemas: a file of JSON schemas with instances, against a server. Each line is compiled
+// and each of its texts taken through the masks; what a line says of the text is compared with what
+// the masks did.
+//
+// Invariant  a line that cannot be read ends the run; a schema that is refused is counted.
+// Cost       one compile for each line; its texts go side by side, as rows of one stream.
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -1,4 +1,8 @@
-// maskctl simulate: the main job, end to end, with a pretended model.
+// maskctl simulate: the main job, end to end, with a pretended model. This file reads the settings
+// and spreads the schemas over the batch; simulation.cc decodes.
+//
+// Invariant  the exit status is 0 only where every sequence has ended by itself.
+// Cost       that of the simulation, and one reading of each schema that a sequence has.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

@@ -1,4 +1,8 @@
-// maskctl tokens: the tokenizers of a server, their entries, and what a grammar allows next.
+// maskctl tokens: the tokenizers of a server, their entries, and what a grammar allows next. The
+// last opens one row with the text's tokens and prints the tokens of its first mask.
+//
+// Invariant  a vocabulary is listed whole before it is searched: ids are places in it.
+// Cost       one listing of the vocabulary; with a schema one step.
 #include <cstdint>
 #include <memory>
 #include <optional>

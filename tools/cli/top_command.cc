@@ -1,4 +1,8 @@
-// maskctl top: what a server does now, again and again on a terminal, once elsewhere.
+// maskctl top: what a server does now, again and again on a terminal, once elsewhere. A look is
+// three calls to the admin address; what they answer is one screen, drawn over the last one.
+//
+// Invariant  a look that fails ends the command with the error of its first failing call.
+// Cost       three calls for each look, of one page each.
 #include <array>
 #include <chrono>
 #include <cstdint>

@@ -1,4 +1,10 @@
-// The stages of an AnswerReader within a call, behind its head.
+// The stages of an AnswerReader within a call, behind its head: the parts in order, and the members
+// of arguments that are elements. The tool's schema says what a member's text is. If it can only be
+// a string, it is written out as it comes; if it can be both, it is held until it ends.
+//
+// Invariant  what is written to `arguments` is a prefix of one JSON text, and is never taken back
+//            but by Rollback().
+// Cost       linear in the symbols; a held value is parsed once.
 #include <cassert>
 
 #include "absl/strings/str_cat.h"

@@ -1,3 +1,11 @@
+// A family's texts are cut into symbols once, and the reader gets them as choices (what may come
+// here) and searches (what ends here). A call is split at its head: what stands before the
+// arguments or a pattern is one text for each tool, what stands behind it is a list of parts that
+// all tools share.
+//
+// Invariant  a call's name stands in its head, behind at most an id; other families are refused.
+// Cost       one symbol sequence for each tool, and one compile of its schema to IR where arguments
+//            are elements.
 #include "grammar_core/frontend/chat/answer_plan.h"
 
 #include <algorithm>

@@ -2,6 +2,9 @@
 // where the next one goes on, or waits. `done` is where the symbols that are not settled begin:
 // what lies between it and the end is held back. A symbol is looked at again only where a stage
 // hands it back, and those are fewer than the family's longest text.
+//
+// Invariant  done <= scan <= the end of the input; what is in the message is settled.
+// Cost       linear in the text; Rollback() past kMarks tokens reads the answer again.
 #include "grammar_core/frontend/chat/answer_reader.h"
 
 #include <algorithm>

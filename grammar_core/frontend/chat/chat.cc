@@ -1,3 +1,10 @@
+// A request becomes the text of a structural tag, and that tag's reader does the rest. Places in
+// the tag mean nothing to the caller. So after an error each tool is read alone, and the one that
+// fails alone is told at its own place in the request, or left out where the caller asks for it.
+//
+// Invariant  a place that is told is one of the source, or empty.
+// Cost       one reading of the tag; after an error, or where a schema has no values, one more for
+//            each tool. With "leave_out" the whole is read again while tools go.
 #include "grammar_core/frontend/chat/chat.h"
 
 #include <optional>

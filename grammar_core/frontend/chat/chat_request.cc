@@ -1,3 +1,10 @@
+// Reads the members of an OpenAI request that say what an answer may be, each by a function of its
+// own. "tool_choice" works on the tools that were read: it empties the list, shortens it or makes a
+// call required, so nothing behind this file knows its forms.
+//
+// Invariant  tools are sorted by name and no two have the same; a required call has a tool.
+// Cost       one look-up for each member; a name in "tool_choice" is compared with each tool's.
+// Source     OpenAI's interface of chat completions.
 #include "grammar_core/frontend/chat/chat_request.h"
 
 #include <algorithm>

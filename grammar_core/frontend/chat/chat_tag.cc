@@ -1,3 +1,9 @@
+// Writes the structural tag as text. The tag is both what is compiled and what tells two requests
+// apart, so it is made of nothing but what changes the answer. A call's texts before its first
+// arguments or pattern are the tag's "begin"; what follows the last of them is its "end".
+//
+// Invariant  the same request has the same text: order and spelling depend on no hash or address.
+// Cost       linear in the schemas and the family's texts.
 #include "grammar_core/frontend/chat/chat_tag.h"
 
 #include <optional>

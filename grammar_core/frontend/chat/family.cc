@@ -1,3 +1,8 @@
+// Reads a family's file into a plain value, member by member, and refuses any key it does not know.
+// A mistyped key would else be a family that silently writes another form.
+//
+// Invariant  a family that was read has a trigger and a call; every style in it has been read.
+// Cost       a family is parsed at each look-up by name: files are of a few hundred bytes.
 #include "grammar_core/frontend/chat/family.h"
 
 #include <utility>

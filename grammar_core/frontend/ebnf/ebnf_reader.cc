@@ -1,3 +1,11 @@
+// Two dialects share one loop: each turn reads an element, an operator or a bracket, and pushes or
+// replaces an expression on a stack. GBNF ends a rule at a line's end outside of groups. EBNF ends
+// it where a name with "::=" stands, which takes a look ahead over that name and its options.
+//
+// Invariant  groups_ and the stack's open levels match; a look-ahead is the last element of its
+//            rule.
+// Cost       linear in the text, but for the look ahead, which reads a name twice.
+// Source     llama.cpp's GBNF; xgrammar's EBNF, as it is read and as it is printed.
 #include "grammar_core/frontend/ebnf/ebnf_reader.h"
 
 #include <utility>

@@ -1,3 +1,10 @@
+// Each macro is a row: its name and what makes an expression of its arguments. A dispatch is free
+// text and tags that each lead to a rule. Where no tag can begin within the end of another string,
+// one free text stands before all tags. Else each tag has the texts of which it is the first.
+//
+// Invariant  no tag or exclude is within another, so the first match at a place is the only one.
+// Cost       the check of that looks up each piece of each string, for each length that occurs.
+// Source     xgrammar's EBNF.
 #include "grammar_core/frontend/ebnf/macros.h"
 
 #include <algorithm>

@@ -1,3 +1,13 @@
+// One loop with a stack of brackets, each of which knows how it ends, whether it stands in a
+// terminal, and what is pending in it: a '~', an alias, a condition. A line's end is space before a
+// '|' and ends the definition anywhere else outside of brackets.
+//
+// Invariant  brackets_ and the stack's open levels match; nothing follows an alias or a condition
+//            in its alternative.
+// Cost       linear in the text.
+// Bounds     limits.source_depth, over all grammars around this one; only %lark recurses, and each
+//            counts as kLevelsOfAGrammar.
+// Source     Lark's grammar, and llguidance's extensions of it.
 #include "grammar_core/frontend/lark/expansion_reader.h"
 
 #include <algorithm>

@@ -1,3 +1,11 @@
+// Steps and tests are rows of two tables: a name, what it does, and what it takes. A condition is
+// kept in postfix order: its operands stand before and(, or( and not(, so it is evaluated with a
+// stack and without a tree.
+//
+// Invariant  a bit is below 64 and a range of bits is not empty; a postfix list is whole when the
+//            last open operator has its operands.
+// Cost       linear in the text.
+// Source     llguidance's parametric rules.
 #include "grammar_core/frontend/lark/index_reader.h"
 
 #include <algorithm>

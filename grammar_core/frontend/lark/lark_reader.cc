@@ -1,3 +1,12 @@
+// Reads definitions and directives one after another; expansion_reader.cc reads what stands behind
+// the ':'. What the text must be whole for comes at the end: what is ignored, the order of lazy
+// terminals, the rules. Names that no text can write ("%ignore 1", "%extend 7") hold what is made
+// on the way.
+//
+// Invariant  a name has one definition: the last, of which %extend keeps the one before as a
+//            choice.
+// Cost       linear in the text, and that of PutLazyFirst() where a rule is lazy.
+// Source     Lark's grammar; llguidance's extensions.
 #include "grammar_core/frontend/lark/lark_reader.h"
 
 #include <algorithm>

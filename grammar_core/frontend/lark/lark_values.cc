@@ -1,3 +1,10 @@
+// The four kinds of values that name nothing. A string and a pattern become characters in the IR at
+// once: the string folded character by character where an 'i' follows, the pattern by the regex
+// reader, which gets the grammar's own text so that its errors have the right line and column.
+//
+// Invariant  the cursor stands right behind the value; space is passed only to look for a "..".
+// Cost       linear in the value, and what the regex reader takes for a pattern.
+// Source     Lark's grammar, Python's re for patterns; llguidance's tokens.
 #include "grammar_core/frontend/lark/lark_values.h"
 
 #include <utility>

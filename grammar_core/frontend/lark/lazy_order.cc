@@ -1,3 +1,11 @@
+// For each place where terminals may come together, the lazy ones among them are collected. Each
+// terminal there is then written anew as the intersection of its texts with the complement of those
+// that begin with a lazy text. A terminal is held once, so all its places must agree.
+//
+// Invariant  a definition that is not changed keeps its expressions; one that is keeps their order.
+// Cost       one set of lazy rules for each terminal and place; one definition for each set that
+//            occurs; the expressions of a changed definition are copied.
+// Source     places by Glushkov (1961), see lazy_places.cc.
 #include "grammar_core/frontend/lark/lazy_order.h"
 
 #include <algorithm>

@@ -1,3 +1,14 @@
+// The terminals that a text may begin with, and those that may follow each, are found as for the
+// positions of a regular expression: nullable, first and last of each expression, to a fixed point
+// over the rules that call each other. Places are then the sets of a subset construction, which
+// steps by a kind of terminal instead of a character.
+//
+// Invariant  the expressions of a definition stand behind their parts, so one sweep forwards
+//            settles a definition whose calls are settled.
+// Cost       sweeps until nothing changes, each over all expressions that are reached; then one
+//            look at each terminal of each place.
+// Bounds     limits.rule_instances places; the budget's work.
+// Source     Glushkov 1961; Rabin and Scott 1959.
 #include "grammar_core/frontend/lark/lazy_places.h"
 
 #include <algorithm>

@@ -1,3 +1,10 @@
+// Dialects read the same escape differently. What all of them read alike is taken, what one of them
+// knows and we do not support is UNIMPLEMENTED, and where two of them differ the pattern is refused
+// with what to write instead.
+//
+// Invariant  a set is closed under folding before it is complemented: the complement then is, too.
+// Cost       linear in the text and in the ranges of the sets that it names, which the budget pays.
+// Source     ECMA-262; RE2; Python's re for the shorthands that its callers ask for.
 #include "grammar_core/frontend/regex/escape_reader.h"
 
 #include <cassert>

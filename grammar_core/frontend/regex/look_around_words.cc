@@ -1,5 +1,11 @@
 // LookAround for patterns that look to both sides: their ways, as words of parts that look to one
-// side at most.
+// side at most. A look that sees a fixed distance from one end of the text becomes a condition of
+// the whole text; the parts that are left must have the looks behind before the looks ahead.
+//
+// Invariant  the union of the words' texts is the pattern's; a word that cannot be split is
+//            refused.
+// Cost       one word for each combination of alternatives and rounds.
+// Bounds     limits.look_around_parts parts looked at, over all words.
 #include <iterator>
 #include <utility>
 

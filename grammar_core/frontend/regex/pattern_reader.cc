@@ -1,3 +1,13 @@
+// One loop with a stack of open groups. A group keeps its alternatives and the sequence that is
+// being read; each element is a part, a language by what stands beside it (context_language.h), and
+// look-around stays a part of its own until the pattern is whole.
+//
+// Invariant  groups_ is never empty: its first is the pattern itself. Flags that a group sets end
+//            with it.
+// Cost       linear in the text, but for what look_around.cc takes. A character's language is made
+//            once for each of the two ways to fold.
+// Bounds     limits.source_depth groups.
+// Source     ECMA-262 and RE2, where they agree.
 #include "grammar_core/frontend/regex/pattern_reader.h"
 
 #include <algorithm>

@@ -1,3 +1,10 @@
+// Each type hands its text to the front end of that kind. What comes back is moved to the caller's
+// own text: a schema's places are put behind the pointer of its member, a pattern's or a grammar's
+// line and column go into the message.
+//
+// Invariant  every place in an error, a warning or a rule is one of the request's member.
+// Cost       that of the front end; a schema is written out once more as text.
+// Source     OpenAI's response_format, and the further types that engines take.
 #include "grammar_core/frontend/response_format/response_format.h"
 
 #include <array>

@@ -1,3 +1,9 @@
+// A grammar within the tag is read by its own front end and its rules are copied into the tag's.
+// Texts that a format excludes are cut out during the copy: every string of JSON is met with "holds
+// none of them", and a member with such a name goes.
+//
+// Invariant  one key, of schema, style and options, has one node, whatever stands around it.
+// Cost       one reading for each key, or none where the store has the schema; the copy is linear.
 #include "grammar_core/frontend/structural_tag/embedded.h"
 
 #include <optional>

@@ -1,3 +1,9 @@
+// The IR of a JSON Schema is split by the first byte of its values, which tells JSON's types apart.
+// The walk goes through calls and alternations only; the first node of any other kind is a part,
+// and its type is that of the node it begins with.
+//
+// Invariant  a shape that json_schema does not make is refused, never guessed at.
+// Cost       each node once; a list of scalars is sorted by type.
 #include "grammar_core/frontend/structural_tag/value_parts.h"
 
 #include <algorithm>

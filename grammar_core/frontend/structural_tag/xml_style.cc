@@ -1,3 +1,12 @@
+// A style is a row of texts around names, types and values; one writer serves all. The object's IR
+// is walked as a schema left it. Each member becomes an element whose value is the alternation of
+// its types' forms: strings without quotes, the rest as JSON.
+//
+// Invariant  a string holds no text that closes its element, so the first close that comes is the
+//            end.
+// Cost       linear in the IR; members in any order take a node for each set of them that is left.
+// Bounds     kMaxFreeMembers members in any order; more are written as declared, with a warning.
+// Source     the models' chat templates; xgrammar's names.
 #include "grammar_core/frontend/structural_tag/xml_style.h"
 
 #include <algorithm>

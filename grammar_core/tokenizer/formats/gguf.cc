@@ -1,5 +1,10 @@
 // GGUF files: the vocabulary in the metadata under "tokenizer.ggml.", as the ggml project's own
-// runtime writes its tokens out.
+// runtime writes its tokens out. Keys come in any order, so the values are gathered first. Model
+// and pre-tokenizer then say how a piece spells its bytes, and its type says whether it is text.
+//
+// Invariant  ids are the places in "tokens"; no piece is spelled twice.
+// Cost       linear in the metadata; pieces are held twice while the tokens are made.
+// Source     the GGUF specification; llama.cpp's vocabulary.
 #include <algorithm>
 #include <array>
 #include <cassert>

@@ -1,3 +1,11 @@
+// A file is a count of pairs, each a key, a type and a value. The file's size is taken first, and
+// every length is held against what is left of it before a byte is read or allocated.
+//
+// Invariant  offset_ is where the stream stands, and never past the file's end.
+// Cost       the bytes of the metadata once; values that nobody wants are read and dropped in
+//            blocks.
+// Bounds     kVocabularyLimits.gguf_metadata_bytes and gguf_array_depth, which ends the recursion.
+// Source     the GGUF specification of the ggml project.
 #include "grammar_core/tokenizer/formats/gguf_reader.h"
 
 #include <algorithm>

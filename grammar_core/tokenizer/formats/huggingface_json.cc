@@ -1,5 +1,9 @@
 // tokenizer.json: the model's pieces through the file's own decoder, then the added tokens as they
-// stand.
+// stand. An added token that has a piece's content takes that piece's id and place.
+//
+// Invariant  every id has one spelling; a model that drops white space is refused.
+// Cost       one decoding for each piece, and a look at all pieces for the unknown one.
+// Source     the `tokenizers` library.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,3 +1,11 @@
+// The parser's events build the tree, with a stack of the containers that are open. A subclass
+// takes events for itself, or whole elements out of the tree as soon as they end: so large lists
+// are never a tree.
+//
+// Invariant  only the innermost container grows, so pointers to those around it stay good.
+// Cost       linear in the text; values that were taken out no longer count.
+// Bounds     kVocabularyLimits.tokenizer_json_depth and tokenizer_json_values.
+// Source     RFC 8259.
 #include "grammar_core/tokenizer/formats/json_tree.h"
 
 #include <cassert>

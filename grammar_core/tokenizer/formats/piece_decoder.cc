@@ -1,3 +1,9 @@
+// The file's decoder is a list of components. Those that work on one token alone become steps; a
+// component that would need the tokens beside it is refused. Without a decoder the steps undo what
+// the normalizer and the pre-tokenizer did to spaces.
+//
+// Invariant  once the tokens are joined to one text only what strips its ends may follow.
+// Cost       each piece goes through each step once.
 #include "grammar_core/tokenizer/formats/piece_decoder.h"
 
 #include <algorithm>

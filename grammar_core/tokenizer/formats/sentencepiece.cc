@@ -1,5 +1,10 @@
 // SentencePiece models (a serialized ModelProto of sentencepiece_model.proto): the pieces, what
-// ends a text, and how texts are cut.
+// ends a text, and how texts are cut. The few fields that matter are read off the wire; a field of
+// another wire type than its number has is an error, an unknown field is passed over.
+//
+// Invariant  a piece's id is its place in the file; no piece is spelled twice.
+// Cost       linear in the file, without a message object.
+// Source     sentencepiece_model.proto; the protocol buffers' wire format.
 #include <bit>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,10 @@
 // tekken.json of the `mistral-common` library: special tokens first, then the ranks of /vocab that
 // the configured size leaves room for, each its bytes in base64. Exact as it stands.
+//
+// Invariant  an entry's rank is its place in its list, and no two ranks that are used have the same
+//            bytes.
+// Cost       linear in the file; an entry of /vocab leaves the tree when it ends.
+// Bounds     Vocabulary::kMaxTokens ranks.
 #include <algorithm>
 #include <array>
 #include <cstddef>

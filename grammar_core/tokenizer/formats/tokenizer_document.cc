@@ -1,3 +1,11 @@
+// A reader of events that switches between three modes: the tree, the vocabulary and the merges.
+// The last two are recognised by their place when their container opens, and their events then fill
+// plain lists.
+//
+// Invariant  depth_ counts the containers that are open within the part; at 0 the tree goes on.
+// Cost       linear in the text; a path is made for each container outside of the two lists.
+// Bounds     Vocabulary::kMaxTokens pieces.
+// Source     the tokenizer.json of the `tokenizers` library.
 #include "grammar_core/tokenizer/formats/tokenizer_document.h"
 
 #include <cstddef>

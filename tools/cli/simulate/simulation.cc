@@ -1,3 +1,10 @@
+// A decode loop as an engine has it. A sequence goes through phases: it waits for its grammar,
+// decodes, has sampled a stop id, is done. Its texts depend on its own random numbers alone, so
+// they are the same whatever else is in the batch.
+//
+// Invariant  a row is opened once and closed once; a sequence that has failed is done.
+// Cost       for each step: one message each way, one pass of the model and of the applier over the
+//            logits.
 #include "tools/cli/simulate/simulation.h"
 
 #include <algorithm>

@@ -1,3 +1,8 @@
+// One function for each part of the screen, each from the server's answer to text. A stream's share
+// is the time of its steps between two looks, so it needs the look before.
+//
+// Invariant  streams that are gone are forgotten at the next look.
+// Cost       linear in what is shown.
 #include "tools/cli/top/screen.h"
 
 #include <array>

@@ -1,3 +1,9 @@
+// All texts of a grammar are rows of one stream. At each step a row's next token is looked up in
+// its mask; if it is allowed it is sent, else the text has its verdict there.
+//
+// Invariant  the bits of the stop ids say the same as may_end, or the verdict is an error.
+// Cost       as many steps as the longest text has tokens.
+// Bounds     as many rows at once as the server's welcome allows.
 #include "tools/cli/vectors/text_runner.h"
 
 #include <algorithm>

@@ -244,8 +244,8 @@ class InteropTest {
     Thread other = new Thread(caller::interrupt);
     other.start();
     expect(Status.Code.CANCELLED, () -> stream.collect(TIMEOUT));
-    other.join();
     assertTrue(Thread.interrupted());
+    other.join();
     stream.cancel();
     server.signal("CONT");
     try (MaskStream next = server.open()) {
