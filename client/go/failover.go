@@ -167,7 +167,8 @@ func (f *FailoverStream) setAddress(address string) {
 // goTo brings the rows to a server that has fewer streams; false: they stay.
 func (f *FailoverStream) goTo(ctx context.Context, to *offer) bool {
 	before, from := f.stream, f.Address()
-	limited, cancel := context.WithTimeout(ctx, longestMove)
+	atMost := min(max(f.options.StepTimeout/2, shortestMove), longestMove)
+	limited, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
 	f.setAddress(to.address)
 	to.stream.next = f.nextStep - 1

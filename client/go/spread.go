@@ -16,9 +16,11 @@ import (
 )
 
 const (
-	// How long a server may take to say how many streams it has, to welcome, and to open the rows.
+	// How long a server may take to say how many streams it has, and to welcome.
 	loadAnswer  = 500 * time.Millisecond
 	longestMove = 500 * time.Millisecond
+	// To open the rows it has half of a step's time, at least this and at most longestMove.
+	shortestMove = 40 * time.Millisecond
 	// How long an offer, and a wish for grammars, wait for the next step.
 	takenWithin = time.Second
 	// How long a server that could not be gone to is left alone.

@@ -250,6 +250,10 @@ impl FailoverStream {
         let Some(spreader) = self.spreader.as_ref().filter(|_| self.stream.is_some()) else {
             return;
         };
+        // A submit that was dropped on the way to another server may have left the format of that one.
+        if self.ledger.format != self.welcome.grammar_format {
+            self.ledger.format.clone_from(&self.welcome.grammar_format);
+        }
         let is_wanted = spreader.touch();
         if !is_wanted || !self.unanswered.is_empty() || !self.ledger.is_settled() {
             return;
