@@ -63,6 +63,33 @@ def test_every_link_to_a_file_leads_to_one(document):
             assert (folder / target).exists(), target
 
 
+def anchors(page: str) -> set:
+    """Those that GitHub gives to the page's headings; a name that comes again has a number."""
+    text = re.sub(r"^ *(```|~~~).*?^ *\1 *$", "", page, flags=re.MULTILINE | re.DOTALL)
+    found = set(re.findall(r'<a (?:name|id)="([^"]+)"', text))
+    for heading in re.findall(r"^#{1,6} +(.*?) *#*$", text, re.MULTILINE):
+        shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        name = re.sub(r"[^\w\- ]", "", shown.lower()).replace(" ", "-")
+        count = sum(re.fullmatch(re.escape(name) + r"(-\d+)?", one) is not None for one in found)
+        found.add(f"{name}-{count}" if name in found else name)
+    return found
+
+
+def test_anchors_are_those_of_github():
+    page = "# A `flag`: its *use*\n## Two\n## Two\n```sh\n# no heading\n```\n## [Linked](a.md) end\n"
+    assert anchors(page) == {"a-flag-its-use", "two", "two-1", "linked-end"}
+
+
+@pytest.mark.parametrize("document", documents())
+def test_every_anchor_of_a_link_is_a_heading(document):
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", read(document)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        page = (ROOT / document).parent / target if target else ROOT / document
+        if page.suffix == ".md":
+            assert anchor in anchors(page.read_text(encoding="utf-8")), f"{target}#{anchor}"
+
+
 @pytest.mark.parametrize("path", re.findall(
     r"[\w./-]+/[\w./-]+\.(?:h|cc|py|proto)\b", read("docs/architecture.md")))
 def test_every_file_that_the_architecture_page_names_exists(path):
