@@ -2,8 +2,8 @@
 // queue whose waiting call took it, and it stays there; which queue has how many is gRPC's affair.
 //
 // Who wakes whom  the network, through gRPC, and Alarms of other threads: both are events of the
-// queue.
-//                 A thread looks for --awake_us before it sleeps (spin), then sleeps in Next().
+//                 queue. A thread looks for --awake_us before it sleeps (spin), then sleeps in
+//                 Next().
 // May block       in Next() alone. Of a step an event does what a turn has time for.
 // Order           events that wait are handled by fair_turns.h; a thread that was busy for long
 //                 looks for more before it goes on, so that none overtakes by having come first.
