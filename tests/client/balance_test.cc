@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -24,31 +25,41 @@
 #include "absl/strings/numbers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace maskd::client {
 namespace {
 
 using testing::ElementsAre;
 
-TEST(PlaceToGoTest, TheYoungestOfTheFullestGoToWhereThereIsRoom) {
-  const std::vector<int> streams = {6, 4, 2};
-  EXPECT_EQ(PlaceToGo(streams, 0, 4), std::nullopt);
-  EXPECT_EQ(PlaceToGo(streams, 0, 5), 2U);
-  EXPECT_EQ(PlaceToGo(streams, 0, 6), 2U);
-  EXPECT_EQ(PlaceToGo(streams, 1, 4), std::nullopt);
-  EXPECT_EQ(PlaceToGo(streams, 2, 2), std::nullopt);
+// What the clients of all languages agree on.
+nlohmann::json Spread() {
+  std::ifstream file(MASKD_SOURCE_DIR "/tests/interop/spread.json");
+  return nlohmann::json::parse(file);
 }
 
-TEST(PlaceToGoTest, OneMoreThanAnotherIsNoReason) {
-  for (const std::vector<int>& streams :
-       std::vector<std::vector<int>>{{5, 4, 4}, {0, 1}, {3, 3}, {7}})
-    for (std::size_t own = 0; own < streams.size(); ++own)
-      EXPECT_EQ(PlaceToGo(streams, own, streams[own]), std::nullopt);
+TEST(PlaceToGoTest, StreamsGoWhereAllClientsSay) {
+  const nlohmann::json spread = Spread();
+  ASSERT_GT(spread["places"].size(), 10U);
+  for (const nlohmann::json& each : spread["places"]) {
+    const std::vector<int> streams = each["streams"];
+    std::vector<std::vector<int>> moves;
+    for (int own = 0; own < static_cast<int>(streams.size()); ++own) {
+      for (int rank = 1; rank <= streams[own]; ++rank)
+        if (const auto place = PlaceToGo(streams, own, rank); place.has_value())
+          moves.push_back({own, rank, static_cast<int>(*place)});
+    }
+    EXPECT_EQ(moves, each["moves"].get<std::vector<std::vector<int>>>()) << each["streams"];
+  }
 }
 
 TEST(PlaceToGoTest, AFigureThatIsOlderThanTheRankIsNoHarm) {
-  EXPECT_EQ(PlaceToGo(std::vector<int>{4, 1}, 0, 9), 1U);
-  EXPECT_EQ(PlaceToGo(std::vector<int>{0, 0}, 0, 3), std::nullopt);
+  for (const nlohmann::json& each : Spread()["old_figures"]) {
+    const auto place =
+        PlaceToGo(each["streams"].get<std::vector<int>>(), each["own"], each["rank"]);
+    EXPECT_EQ(place.has_value(), !each["place"].is_null()) << each;
+    if (place.has_value()) EXPECT_EQ(*place, each["place"].get<std::size_t>()) << each;
+  }
 }
 
 // All of them at once, by the same figures: afterwards none has two more than another, and as few
