@@ -123,7 +123,8 @@ void DecodeStream::Handle(Kind kind, bool ok) {
     case kRead:
       reading_ = false;
       half_closed_ = !ok;
-      return ok ? TakeMessage() : void();
+      // What was on its way when the stream ended is nobody's: what would take it is gone.
+      return ok && is_wanted() ? TakeMessage() : void();
     case kWritten:
       writing_ = false;
       broken_ |= !ok;

@@ -1,6 +1,8 @@
 // Who has a place among the streams, and for how long.
 
+#include <chrono>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -53,6 +55,21 @@ TEST_P(IdleTest, AStreamThatSendsNothingEnds) {
   EXPECT_FALSE(stream.Read(&response));
   const grpc::Status status = stream.Finish();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE) << status.error_message();
+}
+
+// The hello is read when the stream has ended, whose places are gone: the server lives.
+TEST_P(IdleTest, AHelloThatComesAsItsTimeEndsIsNoHarm) {
+  Config config;
+  config.hello_ms = 1;
+  const RunningServer running(config);
+  for (int tries = 0; tries < 400; ++tries) {
+    TestStream stream(running.channel(), running.memory_at(GetParam()));
+    std::this_thread::sleep_for(std::chrono::microseconds(500 + 3 * tries));
+    v1::DecodeRequest request;
+    request.mutable_hello()->set_logits_width(257);
+    v1::DecodeResponse response;
+    if (stream.Send(request)) stream.Read(&response);
+  }
 }
 
 TEST_P(IdleTest, ByDefaultAStreamMayBeIdle) {
