@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 #include "service/server.h"
 #include "tests/tools/maskctl_run.h"
@@ -46,7 +47,8 @@ TEST_F(MaskctlTest, EachCommandHasItsHelp) {
 TEST_F(MaskctlTest, FamiliesAreListedAndTested) {
   const Outcome list = Maskctl("family list");
   EXPECT_EQ(list.exit, 0) << list.output;
-  EXPECT_THAT(list.output, HasSubstr("\nqwen_3_coder    Qwen3-Coder"));
+  EXPECT_THAT(list.output, HasSubstr("\nqwen_3_coder       Qwen3-Coder"));
+  EXPECT_THAT(list.output, HasSubstr("\nmistral_small_3_2  Mistral Small"));
   const std::string file = absl::StrCat(MASKD_SOURCE_DIR, "/tests/families/qwen_3.jsonl");
   const Outcome right = Maskctl("family test qwen_3 --local " + file);
   EXPECT_EQ(right.exit, 0) << right.output;
@@ -54,6 +56,22 @@ TEST_F(MaskctlTest, FamiliesAreListedAndTested) {
   const Outcome wrong = Maskctl("family test llama_3 --local " + file);
   EXPECT_EQ(wrong.exit, 1) << wrong.output;
   EXPECT_THAT(wrong.output, HasSubstr("qwen_3.jsonl:2: refused at byte "));
+}
+
+TEST_F(MaskctlTest, FamiliesAreListedAndTestedAsJson) {
+  const auto list = nlohmann::json::parse(Maskctl("family list --json").output);
+  EXPECT_EQ(list["families"][0]["name"], "apertus");
+  EXPECT_EQ(list["families"][0]["models"], "Apertus 8B and 70B");
+  const std::string file = absl::StrCat(MASKD_SOURCE_DIR, "/tests/families/qwen_3.jsonl");
+  const auto right =
+      nlohmann::json::parse(Maskctl("family test qwen_3 --local --json " + file).output);
+  EXPECT_EQ(right["transcripts"], 34);
+  EXPECT_TRUE(right["wrong"].empty()) << right;
+  const Outcome judged = Maskctl("family test llama_3 --local --json " + file);
+  EXPECT_EQ(judged.exit, 1) << judged.output;
+  const auto wrong = nlohmann::json::parse(judged.output);
+  EXPECT_EQ(wrong["wrong"][0]["line"], 2);
+  EXPECT_THAT(wrong["wrong"][0]["fault"].get<std::string>(), StartsWith("refused at byte "));
 }
 
 struct UsageCase {

@@ -4,7 +4,10 @@
 //
 // Invariant  a run without any transcript fails.
 // Cost       one call for each line.
+#include <algorithm>
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -26,12 +29,22 @@ using Json = nlohmann::json;
 
 std::vector<Flag> FamilyFlags() { return WithConnectionFlags({}); }
 
-absl::StatusOr<int> ListFamilies() {
+absl::StatusOr<int> ListFamilies(bool as_json) {
+  std::vector<ChatFamily> families;
+  std::size_t longest = 0;
   for (const EmbeddedJson& file : ChatFamilyFiles()) {
-    const absl::StatusOr<ChatFamily> family = ReadChatFamily(file.text);
+    absl::StatusOr<ChatFamily> family = ReadChatFamily(file.text);
     if (!family.ok()) return family.status();
-    absl::PrintF("%-16s%s\n", family->name, family->models);
+    longest = std::max(longest, family->name.size());
+    families.push_back(*std::move(family));
   }
+  Json listed = Json::array();
+  for (const ChatFamily& family : families)
+    if (as_json)
+      listed.push_back({{"name", family.name}, {"models", family.models}});
+    else
+      absl::PrintF("%-*s  %s\n", static_cast<int>(longest), family.name, family.models);
+  if (as_json) absl::PrintF("%s\n", Json({{"families", std::move(listed)}}).dump(1));
   return kExitYes;
 }
 
@@ -114,9 +127,10 @@ absl::StatusOr<int> TestFamily(const std::string& family, const std::string& pat
   if (!lines.ok()) return lines.status();
   const auto connection = Connection::Open(flags);
   if (!connection.ok()) return connection.status();
+  const bool as_json = flags.Has("json");
   int number = 0;
   int texts = 0;
-  int wrong = 0;
+  Json wrong = Json::array();
   for (const absl::string_view line : absl::StrSplit(*lines, '\n')) {
     ++number;
     if (line.empty()) continue;
@@ -129,16 +143,22 @@ absl::StatusOr<int> TestFamily(const std::string& family, const std::string& pat
     if (!fault.ok()) return fault.status();
     ++texts;
     if (fault->empty()) continue;
-    ++wrong;
-    absl::PrintF("%s:%d: %s\n", path, number, *fault);
+    wrong.push_back({{"line", number}, {"fault", *fault}});
+    if (!as_json) absl::PrintF("%s:%d: %s\n", path, number, *fault);
   }
-  absl::PrintF("%s: %d transcripts, %d wrong\n", family, texts, wrong);
-  return wrong == 0 && texts > 0 ? kExitYes : kExitNo;
+  const bool passed = wrong.empty() && texts > 0;
+  if (as_json) {
+    const Json report = {{"family", family}, {"transcripts", texts}, {"wrong", std::move(wrong)}};
+    absl::PrintF("%s\n", report.dump(1, ' ', false, Json::error_handler_t::replace));
+  } else {
+    absl::PrintF("%s: %d transcripts, %d wrong\n", family, texts, wrong.size());
+  }
+  return passed ? kExitYes : kExitNo;
 }
 
 absl::StatusOr<int> RunFamily(const Flags& flags) {
   const std::vector<std::string>& words = flags.arguments();
-  if (words.size() == 1 && words[0] == "list") return ListFamilies();
+  if (words.size() == 1 && words[0] == "list") return ListFamilies(flags.Has("json"));
   if (words.size() == 3 && words[0] == "test") return TestFamily(words[1], words[2], flags);
   return UsageError("\"list\", or \"test\", a family and a file of transcripts, is needed");
 }
@@ -154,7 +174,8 @@ const Command kFamilyCommand = {
     "model wrote), takes (true unless it says false), message (what it reads as), and reasoning "
     "or\n"
     "strictness where they are not the default. Prints one line for each that is judged or read\n"
-    "otherwise. Exit status 0 when none is.\n\n"
+    "otherwise; with --json an object: family, transcripts, wrong (line and fault of each). Exit\n"
+    "status 0 when none is.\n\n"
     "  maskctl family test qwen_3 --local tests/families/qwen_3.jsonl\n",
     &FamilyFlags,
     &RunFamily,
