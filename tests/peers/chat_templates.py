@@ -95,8 +95,8 @@ def messages() -> Iterator[tuple[str, dict[str, Any]]]:
 
 class Answers:
     """The answers of one template. Arguments are given as an object or as text, no content as "" or null,
-    whichever it takes. `ends` are
-    markers that end the model's turn; without them it is what stands behind a turn of one word."""
+    whichever it takes. `ends` are markers that end the model's turn; without them it is what stands behind a turn
+    of one word."""
 
     def __init__(self, source: str, ends: Iterable[str] = ()) -> None:
         self._named = list(ends)

@@ -1,7 +1,7 @@
 """What the chat templates of models write is taken by a family of ours, and reads back as the message that was rendered.
 
-The templates are the 70 that llama-cpp-python's source archive ships (scripts/chat-templates). chat_templates.json says for
-each which family is held to it, with which mode of reasoning and what ends the model's turn; or why none is
+The templates are the 70 that llama-cpp-python's source archive ships (scripts/llama-cpp). chat_templates.json says for each
+which family is held to it, with which mode of reasoning and what ends the model's turn; or why none is
 (`without`); or which of its answers differ and why (`differs`). White space around content is not compared: templates
 add and strip it. Over bytes.
 """
@@ -9,7 +9,6 @@ add and strip it. Over bytes.
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 from typing import Any
@@ -28,11 +27,11 @@ HELD = [name for name, row in TABLE.items() if "family" in row]
 
 @pytest.fixture(scope="session")
 def folder() -> pathlib.Path:
-    done = subprocess.run([ROOT / "scripts/chat-templates"], capture_output=True, text=True)
+    done = subprocess.run([ROOT / "scripts/llama-cpp", "sources"], capture_output=True, text=True)
     if done.returncode == 77:
         pytest.skip(f"SKIPPED: {done.stderr.strip()}")
     assert done.returncode == 0, done.stderr
-    return pathlib.Path(done.stdout.strip())
+    return pathlib.Path(done.stdout.strip()) / "models/templates"
 
 
 def transcripts(source: str, row: dict[str, Any]) -> list[dict[str, Any]]:
@@ -52,12 +51,12 @@ def transcripts(source: str, row: dict[str, Any]) -> list[dict[str, Any]]:
 def wrong(family: str, made: list[dict[str, Any]], file: pathlib.Path) -> list[str]:
     """What maskctl says of the transcripts that are refused, or read as something else than their message."""
     file.write_text("".join(json.dumps(each) + "\n" for each in made))
-    said = subprocess.run([os.environ["MASKD_MASKCTL"], "family", "test", family, "--local", file],
+    said = subprocess.run([os.environ["MASKD_MASKCTL"], "family", "test", family, "--local", "--json", file],
                           capture_output=True, text=True)
-    assert re.search(rf"^{family}: {len(made)} transcripts, \d+ wrong$", said.stdout, re.M), said.stdout + said.stderr
+    report = json.loads(said.stdout)
+    assert report["family"] == family and report["transcripts"] == len(made), said.stdout + said.stderr
     found = []
-    for number, verdict in re.findall(rf"^{re.escape(str(file))}:(\d+): (.*)$", said.stdout, re.M):
-        each = made[int(number) - 1]
+    for each, verdict in ((made[row["line"] - 1], row["fault"]) for row in report["wrong"]):
         if not verdict.startswith("reads as ") or stripped(json.loads(verdict[9:])) != stripped(each["message"]):
             found.append(f"{each['why']}: {verdict}\n  {each['text']!r}")
     return found
