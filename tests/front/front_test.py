@@ -19,9 +19,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import floods
 import front
 
-if front.nginx() is None or not shutil.which("openssl"):
-    pytest.exit("NOT TESTED: the front needs nginx and openssl (apt-get install nginx-core)", returncode=77)
-
 COMPILE = "/maskd.v1.CompileService/Compile"
 CHECK = "/grpc.health.v1.Health/Check"
 REFLECTION = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
@@ -30,6 +27,13 @@ LIVENESS = b"\x0a\x08liveness"
 PATIENCE_S = 60
 # Those that it closes. Of the others the calls are refused, or end where they are.
 CLOSED = {"rapid_reset", "continuation", "empty_data", "calls", "silent"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def programs():
+    """Here and not above: while pytest collects, it makes an error of an exit."""
+    if front.nginx() is None or not shutil.which("openssl"):
+        pytest.exit("NOT TESTED: the front needs nginx and openssl (apt-get install nginx-core)", returncode=77)
 
 
 @pytest.fixture(name="running", scope="module")
