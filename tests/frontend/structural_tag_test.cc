@@ -360,6 +360,28 @@ TEST(StructuralTagTest, IndentedJsonBeginsAtNoLevel) {
     EXPECT_FALSE(*AcceptsByMasks(*compiled, text)) << text;
 }
 
+// One schema, twice: its white space is part of what is shared.
+TEST(StructuralTagTest, EachUseOfASchemaHasItsOwnWhiteSpace) {
+  GrammarOptions compact;
+  compact.white_space = WhiteSpace::kCompact;
+  const std::string plain = Schema(R"({"type":"array"})");
+  for (const int count : {63, 64}) {
+    const std::string spaced =
+        Schema(R"({"type":"array"})", absl::StrCat(R"(,"max_whitespace_cnt":)", count));
+    const auto takes = [&](const std::string& first, const std::string& second, const char* text) {
+      const std::string both =
+          absl::StrCat(R"({"type":"sequence","elements":[)", first, ",", second, "]}");
+      const auto compiled = CompileOverBytes("structural_tag", Whole(both), compact);
+      EXPECT_TRUE(compiled.ok()) << compiled.status();
+      return compiled.ok() && *AcceptsByMasks(*compiled, text);
+    };
+    EXPECT_TRUE(takes(plain, spaced, "[1,2][1, 2]")) << count;
+    EXPECT_FALSE(takes(plain, spaced, "[1, 2][1,2]")) << count;
+    EXPECT_TRUE(takes(spaced, plain, "[1, 2][1,2]")) << count;
+    EXPECT_FALSE(takes(spaced, plain, "[1,2][1, 2]")) << count;
+  }
+}
+
 TEST(StructuralTagTest, TheOlderForm) {
   const std::string source =
       R"({"structures":[{"begin":"<f=a>","schema":{"type":"integer"},"end":"</f>"},)"

@@ -71,6 +71,7 @@ std::string KeyOf(const JsonValue& schema, const SchemaWriting& writing) {
   std::string key = absl::StrCat(writing.style == nullptr ? "json" : writing.style->name(), " ",
                                  static_cast<int>(writing.options.property_order), " ",
                                  static_cast<int>(writing.options.spelling), " ",
+                                 static_cast<int>(writing.options.white_space), " ",
                                  writing.options.max_whitespace, " ");
   for (const std::string& text : writing.excludes) AppendJsonString(text, &key);
   if (writing.style != nullptr) {
