@@ -11,6 +11,7 @@ import fake_vllm
 import pytest
 
 import maskd
+from maskd._endpoints import Settings
 
 END = 256
 WEATHER = {"type": "function", "function": {"name": "get_weather", "parameters": {
@@ -117,9 +118,17 @@ def test_a_forced_call_is_held_to(parsing, client):
         assert not client.check(grammar, "It rains.")["accepted"]
     from maskd_vllm import _grammars  # noqa: PLC0415
 
-    kind = types.SimpleNamespace(name="STRUCTURAL_TAG")
-    made = _grammars.grammar_for((kind, held), None, types.SimpleNamespace(backend="auto"), None)
-    assert made == grammar
+    key = types.SimpleNamespace(name="STRUCTURAL_TAG"), held
+    settings = Settings(("unix:/s",))
+    flags = types.SimpleNamespace(backend="auto", disable_any_whitespace=False)
+    assert _grammars.grammar_for(key, flags, flags, settings) == grammar
+    wide = CALL.replace('"city": ', '"city":\n')
+    assert client.check(grammar, wide)["accepted"]
+    # The flag leaves what chat templates write.
+    narrow = types.SimpleNamespace(disable_any_whitespace=True)
+    grammar = _grammars.grammar_for(key, narrow, flags, settings)
+    assert client.check(grammar, CALL)["accepted"]
+    assert not client.check(grammar, wide)["accepted"]
 
 
 def test_a_family_that_writes_no_reasoning_is_read_too(parsing, monkeypatch):

@@ -34,7 +34,7 @@ _PATIENCE_S = 0.5
 _AVOIDED_S = 10.0
 # The server is not there, or does not answer: another one may.
 MOVABLE = frozenset({"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "UNKNOWN", "INTERNAL"})
-_JSON_KINDS = frozenset({"json_schema", "json_object", "structural_tag"})
+_JSON_KINDS = frozenset({"json_schema", "json_object", "structural_tag", "chat"})
 
 
 @dataclasses.dataclass(frozen=True)
