@@ -238,7 +238,11 @@ class AnswerWriter {
       Spell(style.type_names[type]);
       Spell(style.before_value);
       Spell(style.pad);
-      Hold(value.is_string() ? value.get<std::string>() : value.dump());
+      const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+      is_cdata_turn_ = !is_cdata_turn_ && value.is_string() && !absl::StrContains(text, "]]>");
+      if (is_cdata_turn_) Spell(style.cdata_begin);
+      Hold(text);
+      if (is_cdata_turn_) Spell(style.cdata_end);
       Spell(style.pad);
       Spell(style.close);
       Spell(style.pad);
@@ -248,6 +252,7 @@ class AnswerWriter {
   const ChatFamily& family_;
   const MarkerTable* const table_;
   bool is_json_turn_ = false;
+  bool is_cdata_turn_ = false;
   std::vector<TokenId> tokens_;
 };
 

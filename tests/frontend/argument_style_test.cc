@@ -21,6 +21,9 @@ constexpr const char* kElements = R"({"open":"<p n='","behind_name":"'>","close"
 constexpr const char* kPairs =
     R"({"open":"<k>","behind_name":"</k>","before_value":"<v>","close":"</v>"})";
 
+constexpr const char* kCdata =
+    R"({"open":"<p n='","behind_name":"'>","close":"</p>","cdata_begin":"<[","cdata_end":"]>"})";
+
 struct StyleCase {
   const char* name;
   const char* style;
@@ -143,6 +146,27 @@ INSTANTIATE_TEST_SUITE_P(
          {"<p n='b'>true</p>", "<p n='a'>1</p>\n<p n='b'>false</p><p n='c'>x</p>"},
          {"<p n='b'>True</p>", "<p n='a'>1</p>"}},
         {"Pairs", kPairs, kText, {"<k>s</k><v>a</v>", "<k>s</k>\n<v></v>"}, {"<k>s</k>a</v>"}},
+        {"CdataOfText",
+         kCdata,
+         kText,
+         {"<p n='s'>a<b</p>", "<p n='s'><[a</p>]]></p>", "<p n='s'><[]></p>",
+          "<p n='s'> <[a]></p>"},
+         {"<p n='s'><[a</p>", "<p n='s'><[a]></p>]></p>", "<p n='s'><[a]>b</p>"}},
+        {"CdataOfDigits",
+         kCdata,
+         kDigits,
+         {"<p n='s'>1'</p>", "<p n='s'><[1']></p>"},
+         {"<p n='s'><[a]></p>", "<p n='s'> <[1]></p>", "<p n='s'><[1]> </p>"}},
+        {"CdataOfListed",
+         kCdata,
+         kListed,
+         {"<p n='e'>b'c</p>", "<p n='e'><[b'c]></p>", "<p n='e'>1</p>"},
+         {"<p n='e'><[1]></p>", "<p n='k'><[false]></p>"}},
+        {"CdataOfAny",
+         kCdata,
+         kAny,
+         {"<p n='v'><[1]></p>", "<p n='v'>1</p>"},
+         {"<p n='v'><[1</p>"}},
     }),
     [](const auto& test) { return std::string(test.param.name); });
 
@@ -178,6 +202,11 @@ INSTANTIATE_TEST_SUITE_P(
         {"AGivenList", kQuote, R"({"type":"object","properties":{"a":{"const":[[]]}}})",
          kUnsupported, "/format/json_schema: "},
         {"NoQuote", R"({"quote":""})", "{}", kInvalid, "/format/style/quote: must not be empty"},
+        {"HalfCdata", R"({"open":"<","behind_name":">","close":"</","cdata_begin":"["})", "{}",
+         kInvalid, "/format/style: cdata_begin and cdata_end must be said together"},
+        {"CdataBesidePad",
+         R"({"open":"<","behind_name":">","close":"</","cdata_begin":"[","cdata_end":"]","pad":" "})",
+         "{}", kInvalid, "/format/style/pad: is not supported beside cdata_begin"},
         {"NoClose", R"({"open":"<","behind_name":">"})", "{}", kInvalid,
          "/format/style/close: is missing"},
         {"AnotherKey", R"({"open":"<","x":1})", "{}", kInvalid,

@@ -105,16 +105,36 @@ bool AnswerReader::BehindName() {
   s.is_first_member = false;
   AppendJsonString(BytesOf(s.name), &arguments);
   arguments += ": ";
+  const bool may_be_text = TypeOfMember().text && types.test(0);
+  Go(may_be_text ? Stage::kValue : Stage::kJson, s.done);
+  return true;
+}
+
+// Of a member that may be a string.
+bool AnswerReader::Value() {
+  assert(plan_->members.has_value() && !message_.calls.empty());
+  State& s = state_;
+  int way = SymbolChoice::kNone;
+  if (!Choose(plan_->members->cdata, &way)) return false;
   const ArgumentType& type = TypeOfMember();
-  const bool may_be_text = type.text && types.test(0);
-  const bool may_be_json = (type.json & types).any();
-  if (may_be_text && !may_be_json && type.endless) {
-    arguments.push_back('"');
-    s.is_value_begun = false;
-    Go(Stage::kText, s.done);
-  } else {
-    Go(may_be_text ? Stage::kHeld : Stage::kJson, s.done);
+  const bool may_be_json = (type.json & s.types).any();
+  const bool is_cdata = way == AnswerPlan::kCdata;
+  if (!is_cdata && (may_be_json || !type.endless)) {
+    Go(Stage::kHeld, s.done);
+    return true;
   }
+  message_.calls.back().arguments.push_back('"');
+  s.is_value_begun = false;
+  Go(is_cdata ? Stage::kCdata : Stage::kText, s.done);
+  return true;
+}
+
+bool AnswerReader::CdataValue() {
+  assert(plan_->members.has_value() && !message_.calls.empty());
+  Span found;
+  if (!PassText(plan_->members->cdata_end, Region::kArgumentText, &found)) return false;
+  message_.calls.back().arguments.push_back('"');
+  Go(Stage::kClose, found.end);
   return true;
 }
 

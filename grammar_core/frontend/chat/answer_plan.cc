@@ -232,6 +232,8 @@ class PlanMaker {
     const absl::string_view end = absl::StripLeadingAsciiWhitespace(behind);
     std::vector<Text> next = {{Cut(style->open), AnswerPlan::kMember}};
     if (!end.empty()) next.push_back({Cut(end), AnswerPlan::kArgumentsEnd});
+    std::vector<Text> cdata;
+    if (!style->cdata_begin.empty()) cdata.push_back({Cut(style->cdata_begin), AnswerPlan::kCdata});
     std::vector<Symbols> value_ends = {Cut(style->close)};
     if (!style->pad.empty()) value_ends.push_back(Cut(absl::StrCat(style->pad, style->close)));
     plan_->members = {.written = written,
@@ -240,6 +242,8 @@ class PlanMaker {
                       .behind_name = SearchOf(style->behind_name),
                       .before_value = Cut(style->before_value),
                       .type_end = SearchOf(style->before_value),
+                      .cdata = SymbolChoice(std::move(cdata)),
+                      .cdata_end = SearchOf(style->cdata_end),
                       .value_end = SymbolSearch(value_ends),
                       .close = Cut(style->close)};
     return absl::OkStatus();

@@ -36,6 +36,7 @@ struct AnswerPlan {
     kMember,
     kArgumentsEnd,
     kLead,
+    kCdata,
     kFirstTool
   };
 
@@ -62,6 +63,8 @@ struct AnswerPlan {
     SymbolSearch behind_name;  // ends a name
     Symbols before_value;
     SymbolSearch type_end;  // ends a type's name
+    SymbolChoice cdata;     // begins a string that stands in a section; empty: none does
+    SymbolSearch cdata_end;
     SymbolSearch value_end;
     Symbols close;
   };

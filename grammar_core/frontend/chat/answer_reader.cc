@@ -162,6 +162,10 @@ bool AnswerReader::AdvanceCall() {
       return true;
     case Stage::kBehindName:
       return BehindName();
+    case Stage::kValue:
+      return Value();
+    case Stage::kCdata:
+      return CdataValue();
     case Stage::kText:
       return TextValue();
     case Stage::kHeld:

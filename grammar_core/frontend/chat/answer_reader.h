@@ -113,6 +113,8 @@ class AnswerReader {
     kMember,
     kName,
     kBehindName,
+    kValue,
+    kCdata,
     kText,
     kHeld,
     kJson,
@@ -206,6 +208,7 @@ class AnswerReader {
   bool Member();
   bool BehindName();
   bool Value();
+  bool CdataValue();
   bool HeldValue();
   bool TextValue();
   bool AdvanceLiteral();

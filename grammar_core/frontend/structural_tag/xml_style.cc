@@ -3,7 +3,7 @@
 // its types' forms: strings without quotes, the rest as JSON.
 //
 // Invariant  a string holds no text that closes its element, so the first close that comes is the
-//            end.
+//            end; or it stands in a CDATA section, and the first end of that is its end.
 // Cost       linear in the IR; members in any order take a node for each set of them that is left.
 // Bounds     kMaxFreeMembers members in any order; more are written as declared, with a warning.
 // Source     the models' chat templates; xgrammar's names.
@@ -115,10 +115,12 @@ class XmlWriter {
         place_(read.ir.rules[read.ir.start].place),
         rules_(read.ir, style.name, builder) {
     std::vector<std::string> without = excludes.of_all;
+    if (may_be_cdata_) in_cdata_ = Without(without, style.cdata_end);
     const absl::string_view close =
         absl::StripSuffix(style.close, style.closes_by_name ? "</" : "");
     if (!speller_.HasMarker(close)) without.emplace_back(close);
     raw_ = FreeText(without, b_);
+    if (may_be_cdata_) raw_ = b_.And({raw_, NotBeginning(style.cdata_begin)});
     without.insert(without.end(), excludes.of_a_whole_value.begin(),
                    excludes.of_a_whole_value.end());
     whole_ = FreeText(without, b_);
@@ -153,6 +155,7 @@ class XmlWriter {
   // Of no objects. A string goes on until the tag around it ends.
   absl::StatusOr<std::vector<NodeId>> WholeValues(const std::vector<ValueParts::Part>& parts) {
     raw_ = whole_;
+    may_be_cdata_ = false;
     std::vector<NodeId> values;
     for (const ValueParts::Part& part : parts) {
       const absl::StatusOr<NodeId> value = Form(part);
@@ -292,12 +295,35 @@ class XmlWriter {
   }
 
   NodeId Value(const ValueParts::Part& part) {
-    if (!part.texts.empty()) return Spaced(b_.Encode(Spelling::kUtf8, b_.CodePointSet(part.texts)));
+    if (!part.texts.empty()) {
+      const NodeId texts = b_.CodePointSet(part.texts);
+      const NodeId plain = may_be_cdata_ ? b_.And({texts, raw_}) : texts;
+      return OrCdata(Spaced(b_.Encode(Spelling::kUtf8, plain)), texts);
+    }
     if (part.type != ValueType::kString) return Spaced(copier_.CopyOf(part.node));
     const std::optional<NodeId> contents = parts_.Contents(part.node);
-    if (!contents.has_value()) return Padded(b_.Empty());
-    const NodeId text = b_.Encode(Spelling::kUtf8, b_.And({copier_.CopyOf(*contents), raw_}));
-    return IsEndless(read_.ir, *contents) ? text : Padded(text);
+    if (!contents.has_value()) return OrCdata(Padded(b_.Empty()), b_.Empty());
+    const NodeId characters = copier_.CopyOf(*contents);
+    const NodeId text = b_.Encode(Spelling::kUtf8, b_.And({characters, raw_}));
+    return OrCdata(IsEndless(read_.ir, *contents) ? text : Padded(text), characters);
+  }
+
+  // `plain`, or the same string in a CDATA section; nothing stands around that.
+  NodeId OrCdata(NodeId plain, NodeId characters) {
+    if (!may_be_cdata_) return plain;
+    const NodeId string = b_.Encode(Spelling::kUtf8, b_.And({characters, in_cdata_}));
+    return b_.Alt(
+        {plain, b_.Concat({Spelled(style_.cdata_begin), string, Spelled(style_.cdata_end)})});
+  }
+
+  // Characters without `texts` and, unless it is a marker, `end`.
+  NodeId Without(std::vector<std::string> texts, absl::string_view end) {
+    if (!end.empty() && !speller_.HasMarker(end)) texts.emplace_back(end);
+    return FreeText(texts, b_);
+  }
+
+  NodeId NotBeginning(absl::string_view text) {
+    return b_.Not(b_.Concat({b_.Text(text), b_.Repeat(b_.AnyChar(), 0, kUnbounded)}));
   }
 
   NodeId Padded(NodeId string) { return style_.space_around_strings ? Spaced(string) : string; }
@@ -327,8 +353,10 @@ class XmlWriter {
   ReadResult& read_;
   ValueParts parts_;
   const std::string place_;
-  NodeId raw_;        // characters: what a string may be
-  NodeId whole_;      // the same of one that is the whole value
+  NodeId raw_;         // characters: what a string may be
+  NodeId whole_;       // the same of one that is the whole value
+  NodeId in_cdata_{};  // the same of one in a CDATA section
+  bool may_be_cdata_ = !style_.cdata_begin.empty();
   NodeId space_;      // bytes
   StyleRules rules_;  // a rule's values in this style
 };
@@ -348,7 +376,8 @@ std::vector<absl::string_view> XmlStyleNames() {
 }
 
 absl::StatusOr<XmlStyle> ReadXmlStyle(const JsonValue& at) {
-  const absl::Status keys = CheckKeys(at, {"open", "behind_name", "before_value", "close", "pad"});
+  const absl::Status keys = CheckKeys(
+      at, {"open", "behind_name", "before_value", "close", "pad", "cdata_begin", "cdata_end"});
   if (!keys.ok()) return keys;
   XmlStyle style;
   style.name = at.Compact();
@@ -361,12 +390,17 @@ absl::StatusOr<XmlStyle> ReadXmlStyle(const JsonValue& at) {
     *text = std::string(*read);
   }
   for (const auto& [key, text] :
-       {std::pair{"before_value", &style.before_value}, std::pair{"pad", &style.pad}}) {
+       {std::pair{"before_value", &style.before_value}, std::pair{"pad", &style.pad},
+        std::pair{"cdata_begin", &style.cdata_begin}, std::pair{"cdata_end", &style.cdata_end}}) {
     const std::optional<JsonValue> read = at.Find(key);
     if (!read.has_value()) continue;
     if (!read->is_string()) return InvalidMember(at, key, "must be a string");
     *text = std::string(read->text());
   }
+  if (style.cdata_begin.empty() != style.cdata_end.empty())
+    return InvalidAt(at.Pointer(), "cdata_begin and cdata_end must be said together");
+  if (!style.cdata_begin.empty() && !style.pad.empty())
+    return InvalidMember(at, "pad", "is not supported beside cdata_begin");
   // What stands before the value may have white space before it, as where keys and values are
   // elements of their own.
   style.space_in_head = !style.before_value.empty();

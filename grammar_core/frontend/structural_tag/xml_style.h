@@ -59,6 +59,10 @@ struct XmlStyle {
   // What models write around every value, which is no part of a string. Strings are taken as they
   // are; who reads one leaves this out at either end.
   std::string pad = "";
+  // What may stand around a string, so that it may hold `close`: a CDATA section. A string that
+  // stands in none begins otherwise. Both or neither are empty.
+  std::string cdata_begin = "";
+  std::string cdata_end = "";
 
   // Whether arrays and objects within are written in the style, and not as JSON.
   [[nodiscard]] bool nests() const { return !item_open.empty(); }
@@ -70,8 +74,8 @@ inline constexpr std::size_t kMaxFreeMembers = 8;
 // The style `name`; null where there is none. "json" is none.
 const XmlStyle* FindXmlStyle(absl::string_view name);
 std::vector<absl::string_view> XmlStyleNames();
-// A style that is said as {"open", "behind_name", "before_value"?, "close", "pad"?}. Errors:
-// INVALID_ARGUMENT at its member.
+// A style that is said as {"open", "behind_name", "before_value"?, "close", "pad"?, "cdata_begin"?,
+// "cdata_end"?}. Errors: INVALID_ARGUMENT at its member.
 absl::StatusOr<XmlStyle> ReadXmlStyle(const JsonValue& at);
 
 // Texts that strings do not hold.
