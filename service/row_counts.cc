@@ -134,8 +134,9 @@ void OpenRows::Set(int rows) {
 std::int64_t LiveRows() { return live_rows.load(std::memory_order_relaxed); }
 
 std::int64_t LiveRowBytes() {
-  return LiveRows() * static_cast<std::int64_t>(sizeof(RowId) + sizeof(StreamRow)) +
-         Matcher::LiveBytes() + RowAnswer::LiveBytes();
+  constexpr std::size_t kRowBytes = sizeof(RowId) + sizeof(StreamRow) + sizeof(RowOptions);
+  return LiveRows() * static_cast<std::int64_t>(kRowBytes) + Matcher::LiveBytes() +
+         RowAnswer::LiveBytes();
 }
 
 }  // namespace maskd::service

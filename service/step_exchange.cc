@@ -60,6 +60,8 @@ absl::StatusOr<absl::string_view> StepExchange::Finish(const std::function<bool(
 void StepExchange::LookAhead() {
   // First the reply's memory, then the look ahead: a large reply should not outlive its sending.
   writer_.Release();
+  // A stream opens its rows once, and may open many at a time; `= {}` would keep their memory.
+  step_.opens = std::vector<RowToOpen>();
   (void)OrOutOfMemory([&] {
     session_.LookAhead();
     return absl::OkStatus();

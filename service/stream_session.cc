@@ -34,6 +34,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kWaitSlice{5};
 // Rows of a step below which they are taken as they come.
 constexpr std::size_t kFewRows = 8;
+// Rows whose answers' memory is kept from step to step, whatever the next one names.
+constexpr std::size_t kKeptAnswers = 256;
 
 std::int64_t& At(RowTally& tally, RowState state) { return tally[static_cast<std::size_t>(state)]; }
 
@@ -210,7 +212,11 @@ void StreamSession::BeginAnswers(const StepRequest& request) {
   const std::vector<RowId> waiting = std::exchange(compiling_, {});
   for (const RowId id : waiting) (IsCompiling(id) ? compiling_ : named_).push_back(id);
   answers_.BeginReply(named_.size() + refusals_.size() + request.snapshots.size(), refusal_bytes_);
-  result_.rows.reserve(named_.size() + refusals_.size());
+  const std::size_t answers = named_.size() + refusals_.size();
+  // Many rows may be opened by one step, and few named by those after it. `= {}` would keep
+  // the memory.
+  if (result_.rows.capacity() > kKeptAnswers + 4 * answers) result_.rows = std::vector<RowResult>();
+  result_.rows.reserve(answers);
 }
 
 bool StreamSession::AnswerRows(NewMasks new_masks, StepTurn& turn) {

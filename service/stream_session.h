@@ -18,7 +18,7 @@
 #include <optional>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -129,9 +129,9 @@ class StreamSession {
   const FormTerms terms_;
   PlacesAhead ahead_;
   RowAnswers answers_;
-  absl::flat_hash_map<RowId, StreamRow> rows_;
-  RowTally tally_ = {};      // of those, by their `state`
-  std::int64_t tokens_ = 0;  // that rows have ever taken
+  absl::node_hash_map<RowId, StreamRow> rows_;  // a row is large: no slot stands empty
+  RowTally tally_ = {};                         // of those, by their `state`
+  std::int64_t tokens_ = 0;                     // that rows have ever taken
   StreamFigures* figures_ = nullptr;
   TokenPreload preload_;             // empty between two calls
   std::vector<RowId> compiling_;     // and rows that were until a moment ago
