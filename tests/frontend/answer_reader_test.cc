@@ -128,7 +128,11 @@ class AnswerWriter {
     if (is_framed) Spell(family_.answer->begin);
     Hold(answer.content);
     if (is_framed) Spell(family_.answer->ends.front());
-    if (answer.calls.empty()) return tokens_;
+    is_other_turn_ = !is_other_turn_;
+    if (answer.calls.empty()) {
+      if (is_other_turn_) Spell(family_.content_end);
+      return tokens_;
+    }
     if (!answer.content.empty()) Spell(family_.before);
     if (family_.section.has_value()) Spell(family_.section->begin);
     for (std::size_t i = 0; i < answer.calls.size(); ++i) {
@@ -149,7 +153,14 @@ class AnswerWriter {
   }
 
   void Call(const std::pair<std::string, Json>& call) {
-    for (const ChatFamily::Part& part : family_.call)
+    std::vector<ChatFamily::Part> parts = family_.call;
+    if (is_other_turn_ && !family_.other_heads.empty()) {
+      const auto is_arguments = [](const auto& part) { return part.kind == Kind::kArguments; };
+      parts.erase(parts.begin(), absl::c_find_if(parts, is_arguments));
+      parts.insert(parts.begin(), family_.other_heads.back().begin(),
+                   family_.other_heads.back().end());
+    }
+    for (const ChatFamily::Part& part : parts)
       if (part.kind == Kind::kText)
         Spell(part.text);
       else if (part.kind == Kind::kPattern)
@@ -253,6 +264,7 @@ class AnswerWriter {
   const MarkerTable* const table_;
   bool is_json_turn_ = false;
   bool is_cdata_turn_ = false;
+  bool is_other_turn_ = false;
   std::vector<TokenId> tokens_;
 };
 

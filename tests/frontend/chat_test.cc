@@ -55,6 +55,36 @@ TEST_P(ChatFamilyTest, TakesItsTranscripts) {
 INSTANTIATE_TEST_SUITE_P(Families, ChatFamilyTest, testing::ValuesIn(FamilyNames()),
                          [](const auto& test) { return test.param; });
 
+// A family's file with `more` members, and `in_calls` among those of its calls.
+std::string Family(const std::string& more, const std::string& in_calls = "") {
+  return absl::StrCat(R"({"id":"f","models":"F",)", more,
+                      R"("calls":{"trigger":"<e><t>","begin":"<e><t>","end":"</t>",)", in_calls,
+                      R"("call":["<c ",{"name":"raw"},">",{"arguments":"json"},"</c>"]}})");
+}
+
+TEST(ChatFamilyFileTest, WhatIsWrongIsSaidAtItsPlace) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {Family(R"("content_end":"<x>",)"), "/content_end: must begin the calls' trigger and begin"},
+      {Family(R"("content_end":"<e>","answer":{"begin":"","end":""},)"),
+       "/content_end: is not supported beside answer"},
+      {Family(R"("content_end":1,)"), "/content_end: must be a string"},
+      {Family(R"("spelling":"short",)"), R"(/spelling: must be "canonical" or "any")"},
+      {Family("", R"("other_heads":"x",)"), "/calls/other_heads: must be a list of lists"},
+      {Family("", R"("other_heads":["x"],)"), "/calls/other_heads/0: must be a list"},
+      {Family("", R"("other_heads":[["x"]],)"), "/calls/other_heads/0: must be texts and one name"},
+      {Family("", R"("other_heads":[[{"name":"raw"},{"pattern":"a"}]],)"),
+       "/calls/other_heads/0: must be texts and one name"},
+  };
+  for (const auto& [text, message] : cases) {
+    const absl::Status status = ReadChatFamily(text).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_THAT(std::string(status.message()), StartsWith(message)) << text;
+  }
+  const std::string right = Family(R"("content_end":"<e>","spelling":"any",)",
+                                   R"("other_heads":[["x",{"name":"raw"}]],)");
+  EXPECT_TRUE(ReadChatFamily(right).ok()) << ReadChatFamily(right).status();
+}
+
 std::string Request(const std::string& request, const std::string& more = "") {
   return absl::StrCat(R"({"family":"qwen_3","request":)", request, more, "}");
 }

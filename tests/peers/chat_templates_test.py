@@ -1,7 +1,8 @@
 """What the chat templates of models write is taken by a family of ours, and reads back as the message that was rendered.
 
 The templates are the 70 that llama-cpp-python's source archive ships (scripts/llama-cpp). chat_templates.json says for each
-which family is held to it, with which mode of reasoning and what ends the model's turn; or why none is
+which family is held to it, with which mode of reasoning and what ends the model's turn, and whether the template
+writes content beside calls as reasoning (`content_beside_calls`); or why none is
 (`without`); or which of its answers differ and why (`differs`). White space around content is not compared: templates
 add and strip it. Over bytes.
 """
@@ -43,6 +44,8 @@ def transcripts(source: str, row: dict[str, Any]) -> list[dict[str, Any]]:
             text = answers.text(message)
         except chat_templates.NoAnswer:
             continue
+        if row.get("content_beside_calls") == "reasoning" and "tool_calls" in message and "content" in message:
+            message["reasoning_content"] = message.pop("content")
         made.append({"why": why, "request": {"tools": chat_templates.TOOLS}, "text": text, "takes": True,
                      "reasoning": row.get("reasoning", "off"), "message": message})
     return made

@@ -47,7 +47,7 @@ class PlanMaker {
         budget_(budget),
         plan_(std::make_shared<AnswerPlan>()) {
     plan_->markers = markers;
-    source_.options.spelling = JsonSpelling::kCanonical;
+    source_.options.spelling = SpellingOf(family_);
   }
 
   absl::StatusOr<std::shared_ptr<const AnswerPlan>> Make() {
@@ -113,17 +113,22 @@ class PlanMaker {
   }
 
   void MakeContent() {
+    const bool has_end = family_.answer.has_value() || !family_.content_end.empty();
+    plan_->content_is_json =
+        has_end && HasFormat() &&
+        absl::StartsWith(request_.response_format->Find("type")->text(), "json_");
     if (family_.answer.has_value()) {
       plan_->content_end = SymbolSearch(CutAll(family_.answer->ends));
-      plan_->content_is_json =
-          HasFormat() && absl::StartsWith(request_.response_format->Find("type")->text(), "json_");
     } else if (plan_->calls_in_content) {
       const Symbols trigger = Cut(family_.trigger);
       plan_->trigger_size = static_cast<std::uint32_t>(trigger.size());
       std::vector<Symbols> ends = {trigger, Cut(absl::StrCat(family_.before, family_.trigger))};
       // Calls without a section stand in free text, what is between them too.
       if (!plan_->has_section) ends.push_back(Cut(family_.separator + family_.trigger));
+      if (!family_.content_end.empty()) ends.push_back(Cut(family_.content_end));
       plan_->content_end = SymbolSearch(ends);
+    } else if (has_end) {
+      plan_->content_end = SymbolSearch({Cut(family_.content_end)});
     }
   }
 
@@ -145,9 +150,9 @@ class PlanMaker {
     return std::span(family_.call).first(HeadEnd()).subspan(HasLead() ? 2 : 0);
   }
 
-  [[nodiscard]] std::string HeadOf(const ChatTool& tool) const {
+  static std::string HeadOf(const ChatTool& tool, std::span<const ChatFamily::Part> parts) {
     std::string head;
-    for (const ChatFamily::Part& part : HeadParts())
+    for (const ChatFamily::Part& part : parts)
       absl::StrAppend(&head, part.kind == Kind::kText ? part.text : tool.name);
     return head;
   }
@@ -162,7 +167,12 @@ class PlanMaker {
 
   void AddHeads(std::vector<Text>* ways) const {
     int target = AnswerPlan::kFirstTool;
-    for (const ChatTool& tool : request_.tools) ways->push_back({Cut(HeadOf(tool)), target++});
+    for (const ChatTool& tool : request_.tools) {
+      ways->push_back({Cut(HeadOf(tool, HeadParts())), target});
+      for (const std::vector<ChatFamily::Part>& head : family_.other_heads)
+        ways->push_back({Cut(HeadOf(tool, head)), target});
+      ++target;
+    }
   }
 
   absl::Status MakeCalls() {

@@ -333,7 +333,10 @@ bool AnswerReader::Start() {
       Go(CallStage(), at);
       break;
     case SymbolChoice::kNone:
-      Go(plan_->may_be_content ? Stage::kContent : Stage::kLeft, at);
+      Go(!plan_->may_be_content   ? Stage::kLeft
+         : plan_->content_is_json ? Stage::kJsonContent
+                                  : Stage::kContent,
+         at);
       break;
     default:
       BeginCall(way);
@@ -354,7 +357,8 @@ bool AnswerReader::Content() {
     return false;
   }
   if (!PassText(plan_->content_end, Region::kContent, &found)) return false;
-  if (!plan_->calls_in_content) {
+  const bool begins_call = found.end - found.begin >= plan_->trigger_size;
+  if (!plan_->calls_in_content || !begins_call) {
     Go(Stage::kDone, found.end);
     return false;
   }

@@ -30,11 +30,10 @@ class ChatReader {
  public:
   ChatReader(const GrammarSource& source, const ReadContext& context, const Limits& limits,
              Budget& budget)
-      : source_(source), context_(context), limits_(limits), budget_(budget) {
-    source_.options.spelling = JsonSpelling::kCanonical;
-  }
+      : source_(source), context_(context), limits_(limits), budget_(budget) {}
 
   absl::StatusOr<ReadResult> Read(ChatRequest request) {
+    source_.options.spelling = SpellingOf(request.family);
     const bool must_call = request.must_call;
     std::vector<Diagnostic> left_out;
     for (;;) {

@@ -77,11 +77,16 @@ class TagMaker {
                         "}");
   }
 
-  [[nodiscard]] std::string Call(const ChatTool& tool) const {
+  [[nodiscard]] std::string Call(const ChatTool& tool) const { return Call(tool, family_.call); }
+
+ private:
+  using Parts = std::vector<ChatFamily::Part>;
+
+  [[nodiscard]] std::string Call(const ChatTool& tool, const Parts& call) const {
     std::string begin;
     std::string end;
     std::vector<std::string> content;
-    for (const ChatFamily::Part& part : family_.call) {
+    for (const ChatFamily::Part& part : call) {
       if (part.kind == Kind::kArguments || part.kind == Kind::kPattern) {
         if (!content.empty() && !end.empty()) content.push_back(Const(end));
         end.clear();
@@ -95,7 +100,14 @@ class TagMaker {
     return TagOf(begin, Several("sequence", content), {end});
   }
 
- private:
+  // The call with another head in place of what stands before its arguments.
+  [[nodiscard]] Parts WithHead(Parts head) const {
+    const auto arguments = absl::c_find_if(
+        family_.call, [](const ChatFamily::Part& part) { return part.kind == Kind::kArguments; });
+    head.insert(head.end(), arguments, family_.call.end());
+    return head;
+  }
+
   static std::string Pattern(absl::string_view pattern) {
     return absl::StrCat(R"({"type":"regex","pattern":)", Quoted(pattern), "}");
   }
@@ -128,20 +140,31 @@ class TagMaker {
   }
 
   [[nodiscard]] std::string Answer(const std::string& content) const {
-    return family_.answer.has_value() ? TagOf(family_.answer->begin, content, family_.answer->ends)
-                                      : content;
+    if (family_.answer.has_value())
+      return TagOf(family_.answer->begin, content, family_.answer->ends);
+    if (family_.content_end.empty()) return content;
+    return Several("sequence", {content, absl::StrCat(R"({"type":"optional","content":)",
+                                                      Const(family_.content_end), "}")});
+  }
+
+  // What ends free text.
+  [[nodiscard]] const std::string& Trigger() const {
+    return family_.content_end.empty() ? family_.trigger : family_.content_end;
   }
 
   // Without what begins a call, so that none is begun.
   [[nodiscard]] std::string FreeText() const {
     std::vector<std::string> excludes = family_.excludes;
-    excludes.push_back(family_.trigger);
+    excludes.push_back(Trigger());
     return absl::StrCat(R"({"type":"any_text","excludes":)", TextList(excludes), "}");
   }
 
   [[nodiscard]] std::string Calls() const {
     std::vector<std::string> tags;
-    for (const ChatTool& tool : request_.tools) tags.push_back(Call(tool));
+    for (const ChatTool& tool : request_.tools) {
+      tags.push_back(Call(tool));
+      for (const Parts& head : family_.other_heads) tags.push_back(Call(tool, WithHead(head)));
+    }
     return ListOf(tags);
   }
 
@@ -156,8 +179,11 @@ class TagMaker {
 
   [[nodiscard]] std::string FreeTextWithCalls() const {
     const bool in_section = family_.section.has_value();
-    const std::string tags = in_section ? absl::StrCat("[", ForcedCalls(), "]") : Calls();
-    return absl::StrCat(R"({"type":"triggered_tags","triggers":)", TextList({family_.trigger}),
+    std::vector<std::string> sections = {ForcedCalls()};
+    if (!family_.content_end.empty())
+      sections.push_back(TagOf(family_.content_end, Const(""), {""}));
+    const std::string tags = in_section ? ListOf(sections) : Calls();
+    return absl::StrCat(R"({"type":"triggered_tags","triggers":)", TextList({Trigger()}),
                         R"(,"tags":)", tags, R"(,"excludes":)", TextList(family_.excludes),
                         R"(,"stop_after_first":)", Flag(in_section || !request_.parallel), "}");
   }

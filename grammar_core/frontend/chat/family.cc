@@ -7,6 +7,8 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -76,9 +78,45 @@ absl::StatusOr<ChatFamily::Part> ReadPart(const JsonValue& at) {
                    "{\"pattern\": REGEX}");
 }
 
+absl::StatusOr<std::vector<ChatFamily::Part>> ReadParts(const JsonValue& at) {
+  std::vector<ChatFamily::Part> parts;
+  for (const JsonValue part : at.children()) {
+    absl::StatusOr<ChatFamily::Part> read = ReadPart(part);
+    if (!read.ok()) return read.status();
+    parts.push_back(*std::move(read));
+  }
+  return parts;
+}
+
+bool IsName(const ChatFamily::Part& part) {
+  return part.kind == Kind::kName || part.kind == Kind::kNameInJson;
+}
+
+// Behind the call, which says whether a name stands in its head.
+absl::Status ReadOtherHeads(const JsonValue& at, ChatFamily* family) {
+  const std::optional<JsonValue> heads = at.Find("other_heads");
+  if (!heads.has_value()) return absl::OkStatus();
+  if (!heads->is_array()) return InvalidMember(at, "other_heads", "must be a list of lists");
+  for (const JsonValue head : heads->children()) {
+    if (!head.is_array()) return InvalidAt(head.Pointer(), "must be a list");
+    absl::StatusOr<std::vector<ChatFamily::Part>> parts = ReadParts(head);
+    if (!parts.ok()) return parts.status();
+    const bool is_head = absl::c_all_of(*parts, [](const ChatFamily::Part& part) {
+      return part.kind == Kind::kText || IsName(part);
+    });
+    if (!is_head || absl::c_count_if(*parts, &IsName) != 1)
+      return InvalidAt(head.Pointer(), "must be texts and one name");
+    family->other_heads.push_back(*std::move(parts));
+  }
+  const auto is_behind = [](const ChatFamily::Part& part) { return part.kind == Kind::kPattern; };
+  if (absl::c_any_of(family->call, is_behind))
+    return InvalidMember(at, "other_heads", "is not supported beside a pattern");
+  return absl::OkStatus();
+}
+
 absl::Status ReadCalls(const JsonValue& at, ChatFamily* family) {
-  const absl::Status keys =
-      CheckKeys(at, {"trigger", "begin", "end", "separator", "parallel", "call", "before", "id"});
+  const absl::Status keys = CheckKeys(at, {"trigger", "begin", "end", "separator", "parallel",
+                                           "call", "other_heads", "before", "id"});
   if (!keys.ok()) return keys;
   const absl::StatusOr<absl::string_view> trigger = RequiredText(at, "trigger");
   if (!trigger.ok()) return trigger.status();
@@ -104,17 +142,40 @@ absl::Status ReadCalls(const JsonValue& at, ChatFamily* family) {
   }
   const absl::StatusOr<JsonValue> call = RequiredList(at, "call");
   if (!call.ok()) return call.status();
-  for (const JsonValue part : call->children()) {
-    absl::StatusOr<ChatFamily::Part> read = ReadPart(part);
-    if (!read.ok()) return read.status();
-    family->call.push_back(*std::move(read));
-  }
+  absl::StatusOr<std::vector<ChatFamily::Part>> parts = ReadParts(*call);
+  if (!parts.ok()) return parts.status();
+  family->call = *std::move(parts);
+  return ReadOtherHeads(at, family);
+}
+
+// How the model writes outside of calls and of reasoning.
+absl::Status ReadContent(const JsonValue& root, ChatFamily* family) {
+  absl::StatusOr<std::string> end = TextOr(root, "content_end");
+  if (!end.ok()) return end.status();
+  family->content_end = *std::move(end);
+  const std::optional<JsonValue> spelling = root.Find("spelling");
+  if (!spelling.has_value()) return absl::OkStatus();
+  const absl::string_view text = spelling->is_string() ? spelling->text() : "";
+  if (text != "any" && text != "canonical")
+    return InvalidMember(root, "spelling", "must be \"canonical\" or \"any\"");
+  family->any_spelling = text == "any";
   return absl::OkStatus();
 }
 
+absl::Status CheckContentEnd(const JsonValue& root, const ChatFamily& family) {
+  const std::string& end = family.content_end;
+  if (end.empty()) return absl::OkStatus();
+  if (family.answer.has_value())
+    return InvalidMember(root, "content_end", "is not supported beside answer");
+  const bool begins_calls = absl::StartsWith(family.trigger, end) && family.section.has_value() &&
+                            absl::StartsWith(family.section->begin, end);
+  if (begins_calls) return absl::OkStatus();
+  return InvalidMember(root, "content_end", "must begin the calls' trigger and begin");
+}
+
 absl::Status ReadInto(const JsonValue& root, ChatFamily* family) {
-  const absl::Status keys =
-      CheckKeys(root, {"id", "models", "reasoning", "between", "answer", "excludes", "calls"});
+  const absl::Status keys = CheckKeys(root, {"id", "models", "reasoning", "between", "answer",
+                                             "content_end", "excludes", "spelling", "calls"});
   if (!keys.ok()) return keys;
   for (const auto& [key, text] :
        {std::pair{"id", &family->name}, std::pair{"models", &family->models}}) {
@@ -130,9 +191,12 @@ absl::Status ReadInto(const JsonValue& root, ChatFamily* family) {
   family->excludes = *std::move(excludes);
   absl::Status read = ReadOptionalFrame(root, "reasoning", &family->reasoning);
   if (read.ok()) read = ReadOptionalFrame(root, "answer", &family->answer);
+  if (read.ok()) read = ReadContent(root, family);
   if (!read.ok()) return read;
   const absl::StatusOr<JsonValue> calls = RequiredMember(root, "calls");
-  return calls.ok() ? ReadCalls(*calls, family) : calls.status();
+  if (!calls.ok()) return calls.status();
+  read = ReadCalls(*calls, family);
+  return read.ok() ? CheckContentEnd(root, *family) : read;
 }
 
 }  // namespace

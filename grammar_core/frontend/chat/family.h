@@ -3,14 +3,19 @@
 //
 // File     "id": its name. "models": for people. "reasoning": {"begin", "end"}: around what the
 //          model thinks. "between": what stands between two messages of one answer. "answer":
-//          {"begin", "end"}: around the final text, the end a text or a list of texts. "excludes":
-//          texts that free text does not hold beside what begins a call. "calls": {"trigger": what
+//          {"begin", "end"}: around the final text, the end a text or a list of texts.
+//          "content_end": what a model may write behind its text where nothing frames it; what
+//          begins calls begins with it. "excludes": texts that free text does not hold beside what
+//          begins a call. "spelling": "any" where the model's JSON has escapes that others leave
+//          out, else "canonical". "calls": {"trigger": what
 //          a call shows by in free text, "begin" and "end": around all of them, "separator":
 //          between two, "parallel": whether there may be more than one, "call": a list of what a
 //          call is written as: texts, {"name": "raw" | "json"}, {"arguments": STYLE} and
-//          {"pattern": REGEX}, "before": what the model writes between its text and a call, which
-//          reading back leaves out ("separator" where there is no "begin"), "id": the id of a call
-//          as templates ask for it back, a text with {name} and {pattern} in it}. Only "id",
+//          {"pattern": REGEX}, "other_heads": other ways to write what stands before a call's
+//          arguments, each a list of texts and a name, "before": what the model writes between its
+//          text and a call, which reading back leaves out ("separator" where there is no "begin"),
+//          "id": the id of a call as templates ask for it back, a text with {name} and {pattern} in
+//          it}. Only "id",
 //          "models" and "calls" must be there.
 // Styles   "json" and those of structural tags (written_style.h), by name or said as an object.
 // Ids      a pattern may stand before the call's name, too, behind one text.
@@ -27,6 +32,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
+#include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json_schema/reading/standard_schemas.h"
 #include "grammar_core/frontend/structural_tag/written_style.h"
 
@@ -53,6 +59,8 @@ struct ChatFamily {
   std::optional<Frame> reasoning;
   std::string between;
   std::optional<Frame> answer;
+  std::string content_end;
+  bool any_spelling = false;
   std::vector<std::string> excludes;
   std::string trigger;
   std::optional<Frame> section;
@@ -61,7 +69,14 @@ struct ChatFamily {
   std::string id;  // of a call; empty: calls have none
   bool parallel = true;
   std::vector<Part> call;
+  // Each in place of what stands before the call's arguments.
+  std::vector<std::vector<Part>> other_heads;
 };
+
+// How the JSON of its answers is written.
+inline JsonSpelling SpellingOf(const ChatFamily& family) {
+  return family.any_spelling ? JsonSpelling::kAny : JsonSpelling::kCanonical;
+}
 
 // The files, in the order of their names.
 std::span<const EmbeddedJson> ChatFamilyFiles();
