@@ -47,6 +47,7 @@ std::string ObjectKey(const ObjectSpec& spec) {
     AppendNumber(number, &key);
   }
   key.push_back(static_cast<char>((spec.any_order ? 1 : 0) | (spec.is_array ? 2 : 0)));
+  key.push_back(static_cast<char>(spec.spelling));
   AppendNumber(static_cast<std::uint32_t>(spec.members.size()), &key);
   for (const ObjectSpec::Member& member : spec.members) AppendMember(member, &key);
   AppendNumber(static_cast<std::uint32_t>(spec.others.size()), &key);

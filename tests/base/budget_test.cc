@@ -15,9 +15,9 @@ Budget OfWork(std::int64_t work) {
   return Budget(bounds);
 }
 
-class WorkTest : public testing::TestWithParam<std::int64_t> {};
+class BudgetWorkTest : public testing::TestWithParam<std::int64_t> {};
 
-TEST_P(WorkTest, IsSpentToTheLastUnitAndNoFurther) {
+TEST_P(BudgetWorkTest, IsSpentToTheLastUnitAndNoFurther) {
   Budget budget = OfWork(GetParam());
   for (std::int64_t unit = 0; unit < GetParam(); ++unit) ASSERT_TRUE(budget.Spend().ok()) << unit;
   const absl::Status spent = budget.Spend();
@@ -26,7 +26,7 @@ TEST_P(WorkTest, IsSpentToTheLastUnitAndNoFurther) {
   EXPECT_EQ(budget.Spend(), spent) << "the first error sticks";
 }
 
-INSTANTIATE_TEST_SUITE_P(Units, WorkTest, testing::Values(0, 1, 2, 511, 512, 513, 5'000));
+INSTANTIATE_TEST_SUITE_P(Units, BudgetWorkTest, testing::Values(0, 1, 2, 511, 512, 513, 5'000));
 
 TEST(BudgetTest, ManyUnitsAtOnceCountAsSingleOnes) {
   Budget budget = OfWork(10'000);

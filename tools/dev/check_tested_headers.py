@@ -22,7 +22,10 @@ ROOMS = [
     "unique_items",
     "rows",
     "completion",
+    "ir",
     "ir/facts",
+    "base",
+    "mask",
 ]
 
 INCLUDE = re.compile(r'^\s*#include "(grammar_core/[^"]+)"', re.MULTILINE)
