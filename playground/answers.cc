@@ -1,3 +1,10 @@
+// The page's calls as JSON: each reads its request, asks the server as any client would, and writes
+// what the page shows. Figures, places and reasons are made by the files beside this one.
+//
+// Invariant  what a browser sends is bounded (depth, values, bytes) before it is looked at, and no
+//            call changes anything on the server but its cache of grammars.
+// Cost       one or two calls of the server an answer, and one stream of a small pool.
+
 #include "playground/answers.h"
 
 #include <algorithm>

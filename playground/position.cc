@@ -6,6 +6,7 @@
 // Ending   a row that is opened with `remaining_tokens` allows only tokens that leave room for an
 //          ending. Walking along allowed tokens ends in time exactly when there is an ending in so
 //          many, so the fewest is found by halves: log2(kMostEnding) walks.
+// Cost     one step of kWindow drafts a place; a walk is a step a token of the ending.
 #include "playground/position.h"
 
 #include <algorithm>

@@ -1,3 +1,10 @@
+// A set of subschemas that walks along the path of the text. Entering a member or an item replaces
+// each subschema by those it has for that member or item; what stands beside a subschema ($ref,
+// allOf, anyOf, oneOf, then, else) is added with it.
+//
+// Invariant  a subschema is in the set once, by its pointer, so a circle of $refs ends.
+// Cost       each step of the path looks at kMostSchemas subschemas at most.
+
 #include "playground/schema_rules.h"
 
 #include <algorithm>

@@ -4,6 +4,8 @@
 // and colons stand between values, brackets nest, and everything else is part of a literal. It
 // reads sources that a parser would refuse as far as the place it looks for; nesting costs no stack
 // (Skip() counts brackets).
+//
+// Cost     one pass over the source, no memory but the pointer's names.
 #include "playground/source_place.h"
 
 #include <algorithm>

@@ -1,4 +1,8 @@
-// What is refused before anything is written.
+// What is refused before anything is written: shapes, types, ranges that overlap, and the form of
+// every row. An applier that runs after it asks nothing more of its arguments.
+//
+// Invariant  an error names the argument by its path, such as "masks.rows[3].ids[7]".
+// Cost       the rows once, and of their words nothing: lists of ids and biases are read through.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

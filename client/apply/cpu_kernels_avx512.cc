@@ -4,12 +4,14 @@
 // nor written: one word after the other where many forbid something, else those that do. Blocks
 // that allow nothing are no case of their own: filling them saves less than telling them apart.
 //
-// Where logits stream, a masked store waits for its line; so lines are fetched before. Measured on
-// Zen 5, us a row of 128,256 with half allowed, 64 rows, lines fetched one by one as others are
-// stored, beside none fetched: float32 7.1 in place of 25 (memset 4.4, a loop of stores 10),
-// bfloat16 2.6 in place of 3.9 (2.1, 2.4). A block's lines fetched at once gain nothing, nor does
-// the loop unrolled (float32 17, and 4.4 in place of 2.5 in cache). In cache loading, blending and
-// storing takes longer (3.6 in place of 2.5, 2.0 in place of 1.5).
+// Where logits stream, a masked store waits for its line; so lines are fetched before.
+//
+// Cost     measured on Zen 5, us a row of 128,256 with half allowed, 64 rows, lines fetched one by
+//          one as others are stored, beside none fetched: float32 7.1 in place of 25 (memset 4.4, a
+//          loop of stores 10), bfloat16 2.6 in place of 3.9 (2.1, 2.4). A block's lines fetched at
+//          once gain nothing, nor does the loop unrolled (float32 17, and 4.4 in place of 2.5 in
+//          cache). In cache loading, blending and storing takes longer (3.6 in place of 2.5, 2.0 in
+//          place of 1.5).
 #include "client/apply/cpu_kernels.h"
 
 #if defined(__x86_64__)

@@ -16,7 +16,7 @@ import sys
 LEAST_LINES = 150
 LEAST_IDEA_LINES = 2
 ROOMS = [
-    "cache", "client/c", "client/cpp", "grammar_core", "local", "memory", "metrics", "ring",
+    "cache", "client", "cpu", "grammar_core", "local", "memory", "metrics", "playground", "ring",
     "service", "tools",
 ]
 MARKS = ["Invariant", "Cost", "Source", "Threads", "Bounds"]

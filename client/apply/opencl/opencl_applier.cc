@@ -1,3 +1,12 @@
+// Chooses how logits reach the device: in the engine's own buffer, in host memory that the device
+// can use where it lies, or as a copy of the named rows. Steps are taken from a small pool, so that
+// one is packed while the device still reads the one before.
+//
+// Invariant  all commands go to one in-order queue; so masks come in the order of the calls, and a
+//            dictionary's slot is written before a step that names it.
+// Cost       a step's transfer and its kernels; for host logits of a device with memory of its own
+//            also the named rows to the device and back. kStepsUnderWay steps keep their memory.
+
 #include "client/apply/opencl/opencl_applier.h"
 
 #include <algorithm>
