@@ -401,6 +401,20 @@ bool EndsEarlier(const ChatFamily& family, const std::string& reasoning) {
   return false;
 }
 
+// Whether a text in the arguments would close its element: what follows is then text or a call to
+// whoever reads it.
+bool ClosesEarlier(const ChatFamily& family, const Written& answer) {
+  for (const ChatFamily::Part& part : family.call) {
+    const XmlStyle* const style = part.style == nullptr ? nullptr : part.style->elements();
+    if (style == nullptr || !style->cdata_begin.empty()) continue;
+    for (const auto& [name, arguments] : answer.calls)
+      for (const Json& value : arguments)
+        if (value.is_string() && absl::StrContains(value.get<std::string>(), style->close))
+          return true;
+  }
+  return false;
+}
+
 // One grammar, and what reads its answers.
 struct Reading {
   std::shared_ptr<TokenizerSpace> space;
@@ -503,6 +517,7 @@ TEST_P(AnswerReaderTest, ReadsWhatWasWritten) {
     for (int tries = 0, wanted = 100; wanted > 0 && tries < 1000; ++tries) {
       const Written answer = inventor.Answer(family, must_call);
       if (has_reasoning && !has_markers && EndsEarlier(family, answer.reasoning)) continue;
+      if (ClosesEarlier(family, answer)) continue;
       const std::vector<TokenId> tokens = writer.Write(answer, has_reasoning);
       // What its family cannot write, such as a marker in a text.
       if (!reading->Takes(tokens)) continue;
@@ -567,6 +582,31 @@ TEST(AnswerReadingTest, AnIdMayStandBeforeTheName) {
                 "<|START_ACTION|>[\n    {\"tool_call_id\": \"12\", \"tool_name\": \"get\", "
                 "\"parameters\": {}}\n]<|END_ACTION|>");
   EXPECT_EQ(message.calls, (std::vector<ChatCall>{{"12", "get", "{}"}}));
+}
+
+// Of a row that is only read: what ends the frame is not kept as if it followed the answer.
+TEST(AnswerReadingTest, WhatEndsAFramedValueIsNoContent) {
+  const Json source = {{"family", "cohere_2"},
+                       {"request",
+                        {{"response_format",
+                          {{"type", "json_schema"},
+                           {"json_schema", {{"name", "x"}, {"schema", {{"type", "object"}}}}}}}}}};
+  const auto reading = Reading::Make(source, false);
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  const auto content = [&](const std::string& text, std::size_t chunk) {
+    AnswerReader reader(reading->plan, AnswerReader::Rest::kContent);
+    for (std::size_t at = 0; at < text.size(); at += chunk)
+      reader.ReadBytes(absl::string_view(text).substr(at, chunk));
+    reader.End();
+    return reader.message().content;
+  };
+  for (const std::size_t chunk : {1, 3, 100}) {
+    EXPECT_EQ(content("<|START_TEXT|>{\"a\": 1}<|END_TEXT|>", chunk), "{\"a\": 1}");
+    EXPECT_EQ(content("<|START_TEXT|>{\"a\": 1}\n<|END_TEXT|>", chunk), "{\"a\": 1}");
+    EXPECT_EQ(content("<|START_TEXT|>{\"a\": 1}<|END_TEXT|>more", chunk), "{\"a\": 1}more");
+    EXPECT_EQ(content("<|START_TEXT|>{\"a\": 1}<|END", chunk), "{\"a\": 1}<|END");
+    EXPECT_EQ(content("<|START_TEXT|>{\"a\": 1}", chunk), "{\"a\": 1}");
+  }
 }
 
 // Of a row that is only read: Python has more spellings than are written under masks.

@@ -91,6 +91,16 @@ INSTANTIATE_TEST_SUITE_P(
          {"<parameter=e>x</parameter>", "<parameter=e>\ny\n</parameter>",
           "<parameter=e>1</parameter>"},
          {"<parameter=e>\"x\"</parameter>", "<parameter=e>z</parameter>"}},
+        {"EnumWithTheEnd",
+         "qwen_xml",
+         R"("e":{"enum":["x","a</parameter>b"]})",
+         {"<parameter=e>x</parameter>"},
+         {"<parameter=e>a</parameter>b</parameter>"}},
+        {"JsonWithTheEnd",
+         "qwen_xml",
+         R"("a":{"type":["array","string"],"items":{"type":"string"}})",
+         {"<parameter=a>[\"</parameter\", \"b\"]</parameter>"},
+         {"<parameter=a>[\"</parameter>b\"]</parameter>"}},
         {"Const",
          "qwen_xml",
          R"("e":{"const":""})",
@@ -318,6 +328,15 @@ TEST(XmlStyleTest, WritesAValueThatIsNoObjectAsItIs) {
   EXPECT_TRUE(takes(R"({"type":"integer"})", "<v> 3 </v>"));
   EXPECT_FALSE(takes(R"({"type":"integer"})", "<v>x</v>"));
   EXPECT_TRUE(takes(R"({"type":["integer","array"],"items":{"type":"null"}})", "<v>[null]</v>"));
+}
+
+TEST(XmlStyleErrorsTest, AListedStringThatCannotBeWrittenIsTold) {
+  const auto read = ReadForTest(
+      "structural_tag", Source({"", "qwen_xml", R"("e":{"enum":["x","a</parameter>b"]})", {}, {}}));
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_EQ(read->warnings.size(), 1);
+  EXPECT_THAT(read->warnings[0].message, testing::HasSubstr(R"("a</parameter>b" is left out)"));
+  EXPECT_EQ(read->warnings[0].place, "/format/json_schema");
 }
 
 TEST(XmlStyleErrorsTest, SayWhatIsMissing) {

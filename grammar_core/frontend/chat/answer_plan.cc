@@ -117,6 +117,7 @@ class PlanMaker {
     plan_->content_is_json =
         has_end && HasFormat() &&
         absl::StartsWith(request_.response_format->Find("type")->text(), "json_");
+    if (plan_->content_is_json) MakeJsonEnds();
     if (family_.answer.has_value()) {
       plan_->content_end = SymbolSearch(CutAll(family_.answer->ends));
     } else if (plan_->calls_in_content) {
@@ -130,6 +131,19 @@ class PlanMaker {
     } else if (has_end) {
       plan_->content_end = SymbolSearch({Cut(family_.content_end)});
     }
+  }
+
+  void MakeJsonEnds() {
+    std::vector<Text> ends;
+    const auto add = [&](absl::string_view end) {
+      end = absl::StripLeadingAsciiWhitespace(end);
+      if (!end.empty()) ends.push_back({Cut(end), AnswerPlan::kAnswerEnd});
+    };
+    if (family_.answer.has_value())
+      for (const std::string& end : family_.answer->ends) add(end);
+    else
+      add(family_.content_end);
+    plan_->json_ends = SymbolChoice(std::move(ends));
   }
 
   // Whether a call begins with a text and an id.

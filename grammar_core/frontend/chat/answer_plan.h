@@ -30,6 +30,7 @@ struct AnswerPlan {
   enum Way : int {
     kReasoning,
     kAnswer,
+    kAnswerEnd,
     kSection,
     kSectionEnd,
     kSeparator,
@@ -97,6 +98,8 @@ struct AnswerPlan {
   // Ends content: what stands before a call in it, or the end of its frame.
   SymbolSearch content_end;
   bool content_is_json = false;
+  // The same ends behind content that is JSON, without the white space that they begin with.
+  SymbolChoice json_ends;
   std::uint32_t trigger_size = 0;  // of a call in free text, in symbols
   SymbolChoice section;
   // What stands before an id that stands before a call's head, and what behind it; empty: none.

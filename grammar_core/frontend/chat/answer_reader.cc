@@ -127,8 +127,11 @@ bool AnswerReader::Advance() {
     case Stage::kContent:
       return Content();
     case Stage::kJsonContent:
-      if (PassJson(Region::kContent)) Go(Stage::kDone, s.done);
-      return false;
+      if (!PassJson(Region::kContent)) return false;
+      Go(Stage::kJsonEnd, s.done);
+      return true;
+    case Stage::kJsonEnd:
+      return JsonEnd();
     case Stage::kDone:
     case Stage::kLeft:
       return false;
@@ -364,6 +367,14 @@ bool AnswerReader::Content() {
   }
   Go(plan_->has_section ? Stage::kSection : CallStage(), found.end - plan_->trigger_size);
   return true;
+}
+
+// What ends the frame is no content, whether what follows is kept or not.
+bool AnswerReader::JsonEnd() {
+  PassSpace();
+  int way = SymbolChoice::kNone;
+  if (Choose(plan_->json_ends, &way)) Go(Stage::kDone, state_.done);
+  return false;
 }
 
 bool AnswerReader::Section() {

@@ -104,6 +104,7 @@ class AnswerReader {
     kStart,
     kContent,
     kJsonContent,
+    kJsonEnd,
     kSection,
     kLead,
     kLeadId,
@@ -198,6 +199,7 @@ class AnswerReader {
   bool Begin();
   bool Start();
   bool Content();
+  bool JsonEnd();
   bool Section();
   bool Lead();
   bool LeadId();

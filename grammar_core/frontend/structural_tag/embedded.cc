@@ -124,6 +124,15 @@ absl::StatusOr<NodeId> EmbeddedGrammars::Written(const SchemaWriting& writing,
                     copier, speller_, builder_, budget_, read);
 }
 
+// What no string of JSON holds: where JSON stands in an element, what closes that, too.
+std::vector<std::string> EmbeddedGrammars::ExcludedFromJson(const SchemaWriting& writing) const {
+  std::vector<std::string> excludes = writing.excludes;
+  const XmlStyle* const style = writing.style == nullptr ? nullptr : writing.style->elements();
+  if (style != nullptr && !speller_.HasMarker(style->end_of_values()))
+    excludes.emplace_back(style->end_of_values());
+  return excludes;
+}
+
 absl::StatusOr<NodeId> EmbeddedGrammars::Schema(const JsonValue& schema,
                                                 const SchemaWriting& writing) {
   const std::string key = KeyOf(schema, writing);
@@ -131,9 +140,9 @@ absl::StatusOr<NodeId> EmbeddedGrammars::Schema(const JsonValue& schema,
   absl::StatusOr<ReadResult> read = ReadSchema(schema, writing);
   if (!read.ok()) return read.status();
   IrCopier copier(read->ir, &builder_);
-  Excluding excluding(writing.excludes, read->ir, copier, builder_);
-  if (!writing.excludes.empty())
-    copier.SetHook([&](const IrNode& node) { return excluding.Copy(node); });
+  const std::vector<std::string> excludes = ExcludedFromJson(writing);
+  Excluding excluding(excludes, read->ir, copier, builder_);
+  if (!excludes.empty()) copier.SetHook([&](const IrNode& node) { return excluding.Copy(node); });
   const absl::Status status = SpliceRules(*read, copier, builder_, budget_, result_.faults);
   if (!status.ok()) return status;
   NodeId node = builder_.Call(copier.RuleOf(read->ir.start));

@@ -66,6 +66,7 @@ class EmbeddedGrammars {
  private:
   absl::StatusOr<ReadResult> ReadOrRecall(const GrammarSource& source, SchemaValues values);
   absl::StatusOr<ReadResult> ReadSchema(const JsonValue& schema, const SchemaWriting& writing);
+  [[nodiscard]] std::vector<std::string> ExcludedFromJson(const SchemaWriting& writing) const;
   absl::StatusOr<NodeId> Written(const SchemaWriting& writing, const IrCopier& copier,
                                  ReadResult& read);
   void KeepRemarks(ReadResult& read);

@@ -2,8 +2,8 @@
 // is walked as a schema left it. Each member becomes an element whose value is the alternation of
 // its types' forms: strings without quotes, the rest as JSON.
 //
-// Invariant  a string holds no text that closes its element, so the first close that comes is the
-//            end; or it stands in a CDATA section, and the first end of that is its end.
+// Invariant  no value holds a text that closes its element, so the first close that comes is the
+//            end; or a string stands in a CDATA section, and the first end of that is its end.
 // Cost       linear in the IR; members in any order take a node for each set of them that is left.
 // Bounds     kMaxFreeMembers members in any order; more are written as declared, with a warning.
 // Source     the models' chat templates; xgrammar's names.
@@ -15,11 +15,13 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/strip.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/base/quoted.h"
+#include "grammar_core/base/utf8.h"
 #include "grammar_core/frontend/structural_tag/fields.h"
 #include "grammar_core/frontend/structural_tag/style_rules.h"
 #include "grammar_core/frontend/structural_tag/text_dispatch.h"
@@ -114,11 +116,10 @@ class XmlWriter {
         parts_(read.ir, budget),
         place_(read.ir.rules[read.ir.start].place),
         rules_(read.ir, style.name, builder) {
-    std::vector<std::string> without = excludes.of_all;
-    if (may_be_cdata_) in_cdata_ = Without(without, style.cdata_end);
-    const absl::string_view close =
-        absl::StripSuffix(style.close, style.closes_by_name ? "</" : "");
-    if (!speller_.HasMarker(close)) without.emplace_back(close);
+    without_ = excludes.of_all;
+    if (may_be_cdata_) in_cdata_ = Without(without_, style.cdata_end);
+    if (!speller_.HasMarker(style.end_of_values())) without_.emplace_back(style.end_of_values());
+    std::vector<std::string> without = without_;
     raw_ = FreeText(without, b_);
     if (may_be_cdata_) raw_ = b_.And({raw_, NotBeginning(style.cdata_begin)});
     without.insert(without.end(), excludes.of_a_whole_value.begin(),
@@ -304,8 +305,26 @@ class XmlWriter {
     const std::optional<NodeId> contents = parts_.Contents(part.node);
     if (!contents.has_value()) return OrCdata(Padded(b_.Empty()), b_.Empty());
     const NodeId characters = copier_.CopyOf(*contents);
+    if (!may_be_cdata_) WarnOfEnds(read_.ir.nodes[*contents]);
     const NodeId text = b_.Encode(Spelling::kUtf8, b_.And({characters, raw_}));
     return OrCdata(IsEndless(read_.ir, *contents) ? text : Padded(text), characters);
+  }
+
+  // Listed strings that cannot be written are told.
+  void WarnOfEnds(const IrNode& characters) {
+    if (characters.kind == IrKind::kText) WarnOfEnds(TextOf(read_.ir, characters));
+    if (characters.kind != IrKind::kTextSet) return;
+    for (const std::u32string& listed : TextSetOf(read_.ir, characters)) WarnOfEnds(listed);
+  }
+
+  void WarnOfEnds(const std::u32string& listed) {
+    const std::string text = CodePointsToUtf8(listed);
+    for (const std::string& end : without_) {
+      if (!absl::StrContains(text, end)) continue;
+      AddWarning({place_, absl::StrCat(Quoted(text), " is left out: the style ", style_.name,
+                                       " cannot write ", Quoted(end), " in a value")},
+                 &read_.warnings);
+    }
   }
 
   // `plain`, or the same string in a CDATA section; nothing stands around that.
@@ -353,9 +372,10 @@ class XmlWriter {
   ReadResult& read_;
   ValueParts parts_;
   const std::string place_;
-  NodeId raw_;         // characters: what a string may be
-  NodeId whole_;       // the same of one that is the whole value
-  NodeId in_cdata_{};  // the same of one in a CDATA section
+  std::vector<std::string> without_;  // what no value holds
+  NodeId raw_;                        // characters: what a string may be
+  NodeId whole_;                      // the same of one that is the whole value
+  NodeId in_cdata_{};                 // the same of one in a CDATA section
   bool may_be_cdata_ = !style_.cdata_begin.empty();
   NodeId space_;      // bytes
   StyleRules rules_;  // a rule's values in this style

@@ -9,9 +9,11 @@
 //          be any text.
 // Members  in declared order, or in any where the options say so and they are at most
 //          kMaxFreeMembers; others behind them, by names that need no escapes.
-// Errors   UNIMPLEMENTED for counts and
-//          conditions of members and, in styles that write them not as JSON, for arrays and objects
-//          that are given (`const`, `enum`) or whose items are counted by schema.
+// Ends     no value holds what closes its element, strings within JSON included: who reads it takes
+//          the first one for the end. A listed string with it is left out, with a warning.
+// Errors   UNIMPLEMENTED for counts and conditions of members and, in styles that write them not as
+//          JSON, for arrays and objects that are given (`const`, `enum`) or whose items are counted
+//          by schema.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_XML_STYLE_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_XML_STYLE_H_
 
@@ -23,6 +25,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/frontend/grammar_source.h"
@@ -66,6 +69,10 @@ struct XmlStyle {
 
   // Whether arrays and objects within are written in the style, and not as JSON.
   [[nodiscard]] bool nests() const { return !item_open.empty(); }
+  // What no value holds that is not in a CDATA section: the first one ends it.
+  [[nodiscard]] absl::string_view end_of_values() const {
+    return absl::StripSuffix(close, closes_by_name ? "</" : "");
+  }
 };
 
 // Members that may come in any order: each doubles the rules.
