@@ -16,6 +16,7 @@
 #include "grammar_core/terms/number_terms.h"
 #include "grammar_core/terms/object_terms.h"
 #include "grammar_core/terms/term_store.h"
+#include "tests/rooms/shown_terms.h"
 
 namespace maskd {
 
@@ -63,6 +64,9 @@ class EngineParts {
   ObjectTerms objects;
   CharDerivative characters;
   ByteDerivative bytes;
+
+ private:
+  const ShownTerms shown_{&store};
 };
 
 }  // namespace maskd

@@ -17,6 +17,7 @@
 #include "grammar_core/mask/token_index.h"
 #include "grammar_core/rows/masked_automaton.h"
 #include "tests/frontend/reading.h"
+#include "tests/rooms/shown_terms.h"
 
 namespace maskd {
 
@@ -78,6 +79,7 @@ class SmallGrammar {
   Budget budget_ = Budget::Unlimited();
   Work work_{budget_};
   std::shared_ptr<MaskedAutomaton> automaton_;
+  const ShownTerms shown_{&automaton_->store()};
 };
 
 }  // namespace maskd
