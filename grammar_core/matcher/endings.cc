@@ -197,7 +197,8 @@ bool Endings::TakeOther(const TokenStepper& stepper, Take take, std::vector<Plac
   for (std::size_t back = 1; back <= std::min(places->size(), kMaxBack) && work.ok(); ++back) {
     if (back > 2 && best.next != kNothingTerm) break;
     const Other other = OtherByte(stepper, (*places)[places->size() - back], take, work);
-    if (other.next == kNothingTerm || !(other.cost < best.cost)) continue;
+    // Of two that cost the same the one further back has less before it.
+    if (other.next == kNothingTerm || best.cost < other.cost) continue;
     best = other;
     at = places->size() - back;
   }

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <random>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/matcher/token_stepper.h"
 #include "grammar_core/rows/row_states.h"
+#include "grammar_core/tokenizer/loader.h"
 #include "tests/matcher/random_grammar.h"
 #include "tests/matcher/test_vocabulary.h"
 
@@ -103,6 +105,20 @@ TEST(ClosingMasks, AMaskWithRoomIsTheGrammarsOwn) {
   const MaskRef end = closing.Narrow(matcher.stepper(), matcher.place(), mask, 1);
   EXPECT_EQ(end->CountAllowed(), 1);
   EXPECT_TRUE(end->Allows(kEnd));
+}
+
+// Names that may not repeat: another first character, not one more.
+TEST(Endings, AByteThatRepeatsIsReplacedWhereLeastStandsBeforeIt) {
+  const auto space = TokenizerSpace::Create(EmbeddedByteVocabulary());
+  const auto grammar =
+      Compile({"json_schema", R"({"type":"object","additionalProperties":{"type":"boolean"},)"
+                              R"("minProperties":3,"propertyNames":{"pattern":"^[a-z_]{1,12}$"}})"},
+              space);
+  ASSERT_NE(grammar, nullptr);
+  const Matcher start(grammar);
+  Endings endings;
+  const auto tokens = endings.Tokens(start.stepper(), start.place());
+  EXPECT_EQ(tokens.size(), std::string_view(R"({"_":true,"a":true,"b":true})").size());
 }
 
 // Schemas whose endings depend on what the row has written, or on what it has not.
