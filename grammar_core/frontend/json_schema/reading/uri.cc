@@ -51,19 +51,27 @@ UriParts PartsOf(absl::string_view uri) {
   return parts;
 }
 
-// Section 5.2.4: "." stays where it is, ".." takes the step before it away. Above the root there is
-// nothing to take away, so the first step, which is empty, is kept.
-std::string WithoutDots(absl::string_view path) {
+// Section 5.2.4: "." stays where it is, ".." takes the step before it away. Where there is nothing
+// to take away, ".." goes too; `kept_above`, of a path that is relative still, it stays.
+std::string WithoutDots(absl::string_view path, bool kept_above = false) {
   std::vector<absl::string_view> kept;
   const std::vector<absl::string_view> steps = absl::StrSplit(path, '/');
+  const std::size_t root = absl::StartsWith(path, "/") ? 1 : 0;  // an empty step
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const bool last = i + 1 == steps.size();
     if (steps[i] != "." && steps[i] != "..") {
       kept.push_back(steps[i]);
       continue;
     }
-    if (steps[i] == ".." && kept.size() > 1) kept.pop_back();
-    if (last) kept.emplace_back("");  // not a view of nothing, which may not be copied from
+    if (steps[i] == "..") {
+      if (kept.size() > root && kept.back() != "..")
+        kept.pop_back();
+      else if (kept_above)
+        kept.push_back(steps[i]);
+    }
+    if (!last) continue;
+    if (kept.empty() && kept_above) kept.emplace_back(".");
+    kept.emplace_back("");  // not a view of nothing, which may not be copied from
   }
   return absl::StrJoin(kept, "/");
 }
@@ -103,7 +111,8 @@ std::string ResolveUri(absl::string_view base_uri, absl::string_view reference) 
   }
   const std::string path =
       absl::StartsWith(to.path, "/") ? std::string(to.path) : Merged(base, to.path);
-  return absl::StrCat(base.scheme, base.authority, WithoutDots(path), to.query);
+  const bool relative = base.scheme.empty() && !absl::StartsWith(path, "/");
+  return absl::StrCat(base.scheme, base.authority, WithoutDots(path, relative), to.query);
 }
 
 // A percent sign without two hexadecimal digits is an error of the caller's, not a character.
@@ -114,6 +123,7 @@ std::optional<std::string> PercentDecoded(absl::string_view text) {
     if (text[i] != '%') {
       out.push_back(text[i]);
     } else if (i + 2 < text.size() && absl::ascii_isxdigit(text[i + 1]) &&
+               absl::ascii_isxdigit(text[i + 2]) &&
                absl::SimpleHexAtoi(text.substr(i + 1, 2), &byte)) {
       out.push_back(static_cast<char>(byte));
       i += 2;

@@ -18,7 +18,7 @@ struct UriReference {
 UriReference SplitFragment(absl::string_view uri);
 
 // `reference`, which has no fragment, as seen from `base` (section 5.2). A base that is empty or no
-// URI leaves it as it is.
+// URI leaves it as it is, except for steps "." and "x/..".
 std::string ResolveUri(absl::string_view base, absl::string_view reference);
 
 // Nothing where a '%' is not followed by two hexadecimal digits.
