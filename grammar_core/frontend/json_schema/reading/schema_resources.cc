@@ -1,9 +1,10 @@
 // References, resolved without a fetch.
 //
 // The common schema has references of the form "#/..." and no $id, anchor or $dynamicRef inside: it
-// stays kPlain, and a reference is a walk along its pointer. The first other reference has the
-// whole document indexed: a worklist over the subschemas notes each resource (base URI, root) and
-// its anchors. A document that a URI names is added and indexed when it is first asked for.
+// stays kPlain, and a reference is a walk along its pointer. The first other reference, or a
+// resource inside with a $schema, has the whole document indexed: a worklist over the subschemas
+// notes each resource (base URI, root) and its anchors. A document that a URI names is added and
+// indexed when it is first asked for.
 //
 // Invariant  once indexed, ResourceOf() ends: each schema has an ancestor that is a resource's
 //            root.
@@ -90,8 +91,21 @@ bool Names(absl::string_view key, const JsonValue& value) {
   return key == "$id" || key == "id" || key == "$anchor" || key == "$dynamicAnchor";
 }
 
+// Whether a resource inside may name a draft of its own.
+bool HasInnerDialect(const JsonValue& root) {
+  for (JsonId id = 1; id < root.subtree_end(); ++id) {
+    const JsonValue value = root.at(id);
+    if (value.key() != "$schema" || !value.is_string()) continue;
+    const JsonValue around = *value.parent();
+    if (around.id() != 0 && (around.Find("$id").has_value() || around.Find("id").has_value()))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
+// A budget that ends in here tells it again when it is next asked.
 SchemaResources::SchemaResources(JsonDocument document,
                                  const std::vector<GrammarSource::Document>& given,
                                  const Dialect& dialect, const Limits& limits, Budget& budget)
@@ -99,7 +113,11 @@ SchemaResources::SchemaResources(JsonDocument document,
       given_(given),
       dialect_(dialect),
       limits_(limits),
-      budget_(budget) {}
+      budget_(budget) {
+  if (!HasInnerDialect(root())) return;
+  state_ = State::kIndexed;
+  Index(root(), "", dialect_).IgnoreError();
+}
 
 // Only the root's own $id, if any, and references within the document: nothing to look through.
 bool SchemaResources::IsPlain(const JsonValue& ref) {

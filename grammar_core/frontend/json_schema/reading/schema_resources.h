@@ -5,7 +5,8 @@
 //           fragment names, what pointers and anchors are relative to.
 // Errors    INVALID_ARGUMENT where the place does not exist or is no schema, or where a document
 //           that was given is no JSON; UNIMPLEMENTED for documents that were not given.
-// Cost      a document is looked through for its resources when the first reference needs that.
+// Cost      a document is looked through for its resources when the first reference needs that, or
+//           at once where a resource inside has a $schema.
 // Threads   one thread.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_READING_SCHEMA_RESOURCES_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_READING_SCHEMA_RESOURCES_H_
