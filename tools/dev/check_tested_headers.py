@@ -26,6 +26,8 @@ ROOMS = [
     "ir/facts",
     "base",
     "mask",
+    "frontend/json_schema/reading",
+    "frontend/json_schema/formats",
 ]
 
 INCLUDE = re.compile(r'^\s*#include "(grammar_core/[^"]+)"', re.MULTILINE)
