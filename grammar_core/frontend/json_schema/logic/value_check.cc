@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <optional>
 #include <utility>
 
 #include "grammar_core/base/error.h"
@@ -60,6 +61,12 @@ void Merge(const std::vector<bool>& more, std::vector<bool>* seen) {
   assert(more.size() == seen->size());
   for (std::size_t i = 0; i < more.size(); ++i)
     if (more[i]) (*seen)[i] = true;
+}
+
+// The unevaluated keyword that speaks of values of `type`.
+std::optional<JsonValue> UnevaluatedOf(const SchemaView& view, TypeSet type) {
+  if (type == kObjectType) return view.unevaluated_properties;
+  return type == kArrayType ? view.unevaluated_items : std::nullopt;
 }
 
 // Bytes of text that are looked through for one step of ClaimLogic::Take().
@@ -115,7 +122,14 @@ absl::StatusOr<bool> ValueChecker::Fits(const JsonValue& value, const Conjunctio
     if (!logic_.Take(watcher.seen.size() * (1 + value.size() / 8), watcher.own.at))
       return logic_.status();
     Seen evaluated(value.size());
-    for (const std::size_t by : watcher.seen) Merge(seen[by], &evaluated);
+    for (const std::size_t by : watcher.seen) {
+      const SchemaView& view = *merged.locals[by];
+      // One that watches inside of this evaluates all that nothing else does.
+      if (&view != watcher.view && UnevaluatedOf(view, look.type).has_value())
+        evaluated.assign(value.size(), true);
+      else
+        Merge(seen[by], &evaluated);
+    }
     look.seen = &evaluated;
     look.scope = watcher.own.scope;
     const absl::StatusOr<bool> holds = RestHolds(look, *watcher.view);
@@ -418,9 +432,7 @@ absl::StatusOr<bool> ValueChecker::ElementFails(const Look& look, Keyword keywor
 
 // The unevaluated keywords of `view`, by what `look` has seen.
 absl::StatusOr<bool> ValueChecker::RestHolds(const Look& look, const SchemaView& view) {
-  const std::optional<JsonValue>& schema = look.type == kObjectType  ? view.unevaluated_properties
-                                           : look.type == kArrayType ? view.unevaluated_items
-                                                                     : std::nullopt;
+  const std::optional<JsonValue> schema = UnevaluatedOf(view, look.type);
   if (!schema.has_value()) return true;
   std::size_t index = 0;
   for (const JsonValue child : look.value.children()) {
