@@ -28,6 +28,8 @@ ROOMS = [
     "mask",
     "frontend/json_schema/reading",
     "frontend/json_schema/formats",
+    "frontend/json_schema/logic",
+    "frontend/json_schema/rules",
 ]
 
 INCLUDE = re.compile(r'^\s*#include "(grammar_core/[^"]+)"', re.MULTILINE)
