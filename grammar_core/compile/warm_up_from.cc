@@ -153,6 +153,9 @@ class WarmUpRun {
   // Where few tokens are allowed, those that do not begin another one.
   std::vector<TokenId> LongestOfFew(const TokenMask& mask) const {
     const Vocabulary& vocabulary = index_.vocabulary();
+    // Most masks have many, which is told without a look at them.
+    const std::size_t most = kMaxNarrow + vocabulary.special_ids().size();
+    if (static_cast<std::size_t>(mask.CountAllowed()) > most) return {};
     std::vector<TokenId> ids;
     const bool few = mask.VisitAllowedWhile([&](TokenId id) {
       if (!vocabulary.IsSpecial(id)) ids.push_back(id);
