@@ -20,8 +20,8 @@ namespace maskd {
 // A group is a strongly connected component of "may begin with a call of".
 class LeftGroups {
  public:
-  // Rules in ascending order of their numbers. `recursive`: one may begin with itself, at once or
-  // through others.
+  // Rules in the order that StrongComponents() gives. `recursive`: one may begin with itself, at
+  // once or through others.
   struct Group {
     std::vector<RuleId> rules;
     bool recursive;
