@@ -1,0 +1,49 @@
+#include "grammar_core/compile/warm_up_bounds.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "gtest/gtest.h"
+
+#include "grammar_core/compile/compiler.h"
+#include "grammar_core/compile/warm_up.h"
+#include "grammar_core/compile/warm_up_from.h"
+#include "grammar_core/tokenizer/loader.h"
+
+namespace maskd {
+namespace {
+
+constexpr std::int64_t kLongMs = 3'600'000;
+constexpr int kMany = 1 << 20;
+
+// How many states a prefetch of a new small grammar warms.
+int Warmed(const WarmUpBounds& bounds) {
+  Budget budget = Budget::Unlimited();
+  const auto grammar = *CompileGrammar(
+      {"regex", "[abc]", {}}, TokenizerSpace::Create(EmbeddedByteVocabulary()), Limits(), budget);
+  return WarmUp(*grammar, bounds);
+}
+
+TEST(WarmUpBounds, EndsAPrefetchWithoutAWord) {
+  EXPECT_GT(WarmUpBounds().masks, 0);
+  EXPECT_GT(WarmUpBounds().wall_ms, 0);
+}
+
+TEST(WarmUpBounds, NoMasksAreNone) { EXPECT_EQ(Warmed({.masks = 0, .wall_ms = kLongMs}), 0); }
+
+TEST(WarmUpBounds, TheMasksComeFirst) {
+  const int all = Warmed({.masks = kMany, .wall_ms = kLongMs});
+  EXPECT_GE(all, 1);
+  EXPECT_EQ(Warmed({.masks = all, .wall_ms = kLongMs}), all);
+  EXPECT_EQ(Warmed({.masks = all - 1, .wall_ms = kLongMs}), all - 1);
+}
+
+// Behind a place of a row less is looked for than at its beginning.
+TEST(WarmUpBounds, FewAheadAreFewer) {
+  EXPECT_LT(kFewAhead.masks, WarmUpBounds().masks);
+  EXPECT_LT(kFewAhead.wall_ms, WarmUpBounds().wall_ms);
+}
+
+}  // namespace
+}  // namespace maskd
