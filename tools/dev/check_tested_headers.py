@@ -30,6 +30,10 @@ ROOMS = [
     "frontend/json_schema/formats",
     "frontend/json_schema/logic",
     "frontend/json_schema/rules",
+    "ir/number",
+    "ir/passes",
+    "matcher",
+    "compile",
 ]
 
 INCLUDE = re.compile(r'^\s*#include "(grammar_core/[^"]+)"', re.MULTILINE)
