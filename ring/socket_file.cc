@@ -31,10 +31,16 @@ const sockaddr* Plain(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
-// Whether somebody listens there, with room for one more or without.
-bool IsInUse(const sockaddr_un& address, int type) {
+// Nothing where nobody listens, which only a refusal says. A socket of another type, or a full one,
+// is somebody's; where the system does not let us ask, it may be.
+absl::Status CheckUnused(const sockaddr_un& address, const std::string& path, int type) {
   const UniqueFd probe(socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  return connect(probe.get(), Plain(address), sizeof(address)) == 0 || errno == EAGAIN;
+  if (probe.get() < 0) return FailedBySystem(path);
+  if (connect(probe.get(), Plain(address), sizeof(address)) != 0) {
+    if (errno == ECONNREFUSED || errno == ENOENT) return absl::OkStatus();
+    if (errno != EAGAIN && errno != EPROTOTYPE) return FailedBySystem(path);
+  }
+  return Failed(path, "another server listens there");
 }
 
 absl::Status ClearPlace(const sockaddr_un& address, const std::string& path, int socket) {
@@ -45,8 +51,8 @@ absl::Status ClearPlace(const sockaddr_un& address, const std::string& path, int
   int type = 0;
   socklen_t size = sizeof(type);
   if (getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) != 0) return FailedBySystem(path);
-  if (IsInUse(address, type)) return Failed(path, "another server listens there");
-  return unlink(path.c_str()) == 0 ? absl::OkStatus() : FailedBySystem(path);
+  if (absl::Status unused = CheckUnused(address, path, type); !unused.ok()) return unused;
+  return unlink(path.c_str()) == 0 || errno == ENOENT ? absl::OkStatus() : FailedBySystem(path);
 }
 
 }  // namespace

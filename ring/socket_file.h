@@ -32,7 +32,8 @@ std::optional<uid_t> UserOf(int socket);
 class SocketFile {
  public:
   // Binds `socket`, which does not listen yet, to `path`. Errors: UNAVAILABLE with the system's
-  // reason; something there that is no socket, or one at which somebody listens, is left alone.
+  // reason; something there that is no socket, or one at which somebody listens or may listen, is
+  // left alone.
   static absl::StatusOr<SocketFile> Bind(int socket, const std::string& path,
                                          const SocketRights& rights);
   SocketFile(SocketFile&& other) noexcept
