@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cache/share.h"
 #include "tests/cache/fake_grammar.h"
 
 namespace maskd::cache {

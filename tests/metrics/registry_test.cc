@@ -10,6 +10,7 @@
 #include <prometheus/text_serializer.h>
 #include <re2/re2.h>
 
+#include "metrics/figures.h"
 #include "metrics/names.h"
 
 namespace maskd::metrics {

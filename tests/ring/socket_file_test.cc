@@ -10,7 +10,6 @@
 #include "absl/status/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
