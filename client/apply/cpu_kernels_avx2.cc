@@ -4,10 +4,10 @@
 // something, or of all lines where these are many.
 //
 // Cost     measured on Zen 3 beside asking word for word, us a row of 128,256 with half allowed,
-//          and with 99.9 %: 64 rows of float32 27 in place of 41, and 3.3 in place of 8.1; of bfloat16
-//          7.6 in place of 21, and 3.1 in place of 5.8. One row, in cache, takes as long as before
-//          or up to a quarter less, around 97 % a tenth more. Streaming stores (24 us for a fill
-//          that takes 20 without them, in three places) and a list of the lines to mask made
+//          and with 99.9 %: 64 rows of float32 27 in place of 41, and 3.3 in place of 8.1; of
+//          bfloat16 7.6 in place of 21, and 3.1 in place of 5.8. One row, in cache, takes as long
+//          as before or up to a quarter less, around 97 % a tenth more. Streaming stores (24 us for
+//          a fill that takes 20 without them, in three places) and a list of the lines to mask made
 //          beforehand take longer.
 #include "client/apply/cpu_kernels.h"
 

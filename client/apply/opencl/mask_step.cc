@@ -1,5 +1,5 @@
 // One buffer of ints a step: the rows first, each with the places of its words, ids and biases,
-// then those themselves. So a step is one transfer and one or two kernels, however many rows it has.
+// then those themselves. So a step is one transfer and one or two kernels, however many rows.
 //
 // Invariant  a step that is packed is not under way: its last Run() has been waited for.
 // Cost       a copy of the words, ids and biases on the host, and their transfer; full rows cost
