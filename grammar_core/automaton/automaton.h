@@ -67,8 +67,11 @@ class Automaton {
 
   // The state behind `byte`: kNothingTerm if there is none, kFailedTerm if `work` failed.
   TermId Step(TermId state, unsigned char byte, Work& work) {
-    const TermId known = derivative_.Known(state, classes_.Of(byte));
-    return known != kUnknownTerm ? known : MakeStep(state, classes_.Of(byte), work);
+    const int byte_class = classes_.Of(byte);
+    const TermId known = derivative_.Known(state, byte_class);
+    if (known != kUnknownTerm) [[likely]]
+      return known;
+    return MakeStep(state, byte_class, work);
   }
 
   // Takes `text` as far as it goes; `*taken` is how many bytes that was. The state behind

@@ -2,6 +2,8 @@
 //
 // Layout   chunks behind a table of their addresses. From 64 elements on capacity doubles by
 //          2^kStepBits chunks: with 0 the table is short, with 2 at most a fifth is not in use yet.
+//          An address in the table is where element 0 would be if the chunk went down to it, so an
+//          element is found without its place in the chunk.
 // Threads  one writer at a time appends (the caller's lock); any thread reads an element whose
 //          index reached it by an acquire load of something stored after the append.
 #ifndef MASKD_GRAMMAR_CORE_BASE_STABLE_VECTOR_H_
@@ -25,7 +27,11 @@ class StableVector {
   StableVector& operator=(const StableVector&) = delete;
   // No reader may be left.
   ~StableVector() {
-    for (std::atomic<T*>& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
+    const std::uint32_t size = size_.load(std::memory_order_relaxed);
+    const int end = size == 0 ? 0 : ChunkOf(size - 1 + kFirstSize) + 1;
+    for (int chunk = 0; chunk < end; ++chunk)
+      delete[] reinterpret_cast<T*>(chunks_[chunk].load(std::memory_order_relaxed) +
+                                    OffsetOf(FirstOf(chunk)));
   }
 
   // Two loads and a shift; see Threads on which index a thread may ask for.
@@ -38,10 +44,13 @@ class StableVector {
   // A new, default-made element at index size() - 1.
   T& Append() {
     const std::uint32_t index = size_.load(std::memory_order_relaxed);
-    const Place place = PlaceOf(index);
-    std::atomic<T*>& chunk = chunks_[place.chunk];
-    if (chunk.load(std::memory_order_relaxed) == nullptr)
-      chunk.store(new T[place.chunk_size](), std::memory_order_release);
+    const std::uint32_t number = index + kFirstSize;
+    const int chunk = ChunkOf(number);
+    if (const std::uint32_t first = FirstOf(chunk); first == number) {
+      T* const elements = new T[FirstOf(chunk + 1) - first]();
+      chunks_[chunk].store(reinterpret_cast<std::uintptr_t>(elements) - OffsetOf(first),
+                           std::memory_order_release);
+    }
     size_.store(index + 1, std::memory_order_release);
     return (*this)[index];
   }
@@ -50,9 +59,8 @@ class StableVector {
   [[nodiscard]] std::int64_t chunk_bytes() const {
     const std::uint32_t size = size_.load(std::memory_order_relaxed);
     if (size == 0) return 0;
-    const Place last = PlaceOf(size - 1);
-    return (std::int64_t{size} + last.chunk_size - 1 - last.offset) *
-           static_cast<std::int64_t>(sizeof(T));
+    const std::uint32_t end = FirstOf(ChunkOf(size - 1 + kFirstSize) + 1);
+    return std::int64_t{end - kFirstSize} * static_cast<std::int64_t>(sizeof(T));
   }
 
   // What the writer had appended; elements below it can be read.
@@ -63,28 +71,31 @@ class StableVector {
   static constexpr std::uint32_t kFirstSize = 1U << kFirstBits;
   static constexpr int kChunks = (std::bit_width(kMostElements) - kFirstBits) << kStepBits;
 
-  struct Place {
-    int chunk;
-    std::uint32_t offset;
-    std::uint32_t chunk_size;
-  };
-  // Counted from kFirstSize on, a chunk holds the numbers that share their highest bit and the
-  // kStepBits bits behind it.
-  static Place PlaceOf(std::uint32_t index) {
-    const std::uint32_t number = index + kFirstSize;
-    const int top = std::bit_width(number) - 1;
-    const int below = top - kStepBits;
-    const std::uint32_t size = 1U << below;
-    const auto step = static_cast<int>((number >> below) & ((1U << kStepBits) - 1));
-    return {((top - kFirstBits) << kStepBits) + step, number & (size - 1), size};
+  // Elements are numbered from kFirstSize on. A chunk holds the numbers that share their highest bit
+  // and the kStepBits bits behind it.
+  static int ChunkOf(std::uint32_t number) {
+    const int below = std::bit_width(number) - 1 - kStepBits;
+    // The highest bit stands in the shifted number, too, once for each doubling.
+    constexpr int kBeforeFirst = ((kFirstBits - kStepBits) << kStepBits) + (1 << kStepBits);
+    return (below << kStepBits) + static_cast<int>(number >> below) - kBeforeFirst;
+  }
+  // The first number of a chunk.
+  static std::uint32_t FirstOf(int chunk) {
+    const int step = (1 << kStepBits) + (chunk & ((1 << kStepBits) - 1));
+    return static_cast<std::uint32_t>(step) << ((chunk >> kStepBits) + kFirstBits - kStepBits);
+  }
+  static std::uintptr_t OffsetOf(std::uint32_t number) {
+    return std::uintptr_t{number} * sizeof(T);
   }
   T* Find(std::uint32_t index) const {
     assert(index < size());
-    const Place place = PlaceOf(index);
-    return chunks_[place.chunk].load(std::memory_order_acquire) + place.offset;
+    const std::uint32_t number = index + kFirstSize;
+    return reinterpret_cast<T*>(chunks_[ChunkOf(number)].load(std::memory_order_acquire) +
+                                OffsetOf(number));
   }
 
-  std::array<std::atomic<T*>, kChunks> chunks_ = {};
+  // Addresses of elements, less the bytes that the numbers before would take.
+  std::array<std::atomic<std::uintptr_t>, kChunks> chunks_ = {};
   std::atomic<std::uint32_t> size_ = 0;
 };
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "grammar_core/mask/bit_words.h"
+#include "grammar_core/mask/word_kernels.h"
 
 namespace maskd {
 namespace {
@@ -22,8 +23,6 @@ namespace {
 // strings are copied at most steps: beside a copy of all words the list must not count.
 constexpr std::size_t kWordsADifference = 8;
 constexpr std::size_t kWordsADifferenceFromMask = 64;
-// Words that are compared one by one if one of them differs.
-constexpr std::size_t kGroupWords = 8;
 // Shorter lists are not worth a search for a shorter one.
 constexpr std::size_t kFewDifferences = 16;
 // Masks of `like` that are looked at.
@@ -158,25 +157,18 @@ TokenMask::Run TokenMask::BaseRun(std::size_t begin, std::size_t end) const {
 }
 
 bool TokenMask::FindDifferences(const Run& from, std::size_t most, Differences* found) const {
-  found->resize(most);
-  std::size_t count = 0;
+  const auto find = UsedWordKernels().find_difference;
+  found->clear();
   for (std::size_t begin = 0; begin < words_.size(); begin += kBlockWords) {
     const std::size_t end = std::min(begin + kBlockWords, words_.size());
     const std::int32_t* const others = from.At(begin);
-    if (std::memcmp(others, &words_[begin], (end - begin) * sizeof(*others)) == 0) continue;
-    // Most words of a block are equal all the same.
-    for (std::size_t at = begin; at < end; at += kGroupWords) {
-      const std::size_t group = std::min(kGroupWords, end - at);
-      std::int32_t any = 0;
-      for (std::size_t i = at; i < at + group; ++i) any |= others[i - begin] ^ words_[i];
-      for (std::size_t i = at; any != 0 && i < at + group; ++i) {
-        if (others[i - begin] == words_[i]) continue;
-        if (count == most) return false;
-        (*found)[count++] = {static_cast<std::uint32_t>(i), words_[i]};
-      }
+    for (std::size_t at = begin; at < end; ++at) {
+      at += find(&words_[at], others + (at - begin), end - at);
+      if (at == end) break;
+      if (found->size() == most) return false;
+      found->push_back({static_cast<std::uint32_t>(at), words_[at]});
     }
   }
-  found->resize(count);
   return true;
 }
 

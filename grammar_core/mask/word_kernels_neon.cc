@@ -55,10 +55,21 @@ std::size_t FindNonzero(const std::int32_t* words, std::size_t count) {
   return i;
 }
 
+std::size_t FindDifference(const std::int32_t* words, const std::int32_t* others,
+                           std::size_t count) {
+  std::size_t i = 0;
+  while (i + kLanes <= count &&
+         vminvq_u32(vceqq_s32(vld1q_s32(words + i), vld1q_s32(others + i))) != 0)
+    i += kLanes;
+  while (i < count && words[i] == others[i]) ++i;
+  return i;
+}
+
 }  // namespace
 
 constinit const WordKernels kNeonWordKernels = {cpu::kNeon,       &Combine<Or>, &Combine<And>,
-                                                &Combine<AndNot>, &CountBits,   &FindNonzero};
+                                                &Combine<AndNot>, &CountBits,   &FindNonzero,
+                                                &FindDifference};
 
 }  // namespace maskd
 #endif  // defined(__aarch64__)

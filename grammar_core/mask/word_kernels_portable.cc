@@ -31,9 +31,16 @@ std::size_t FindNonzero(const std::int32_t* words, std::size_t count) {
   return i;
 }
 
+std::size_t FindDifference(const std::int32_t* words, const std::int32_t* others,
+                           std::size_t count) {
+  std::size_t i = 0;
+  while (i < count && words[i] == others[i]) ++i;
+  return i;
+}
+
 }  // namespace
 
-constinit const WordKernels kPortableWordKernels = {"portable",  &OrInto,    &AndInto,
-                                                    &AndNotInto, &CountBits, &FindNonzero};
+constinit const WordKernels kPortableWordKernels = {
+    "portable", &OrInto, &AndInto, &AndNotInto, &CountBits, &FindNonzero, &FindDifference};
 
 }  // namespace maskd

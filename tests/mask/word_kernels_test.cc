@@ -139,6 +139,29 @@ TEST_P(WordKernelsTest, TheFirstWordThatIsNotZeroWhereverItIs) {
   }
 }
 
+TEST_P(WordKernelsTest, TheFirstWordThatDiffersWhereverItIs) {
+  Random random(4);
+  for (const std::size_t count : Counts()) {
+    const std::size_t offset = random() % kOffsets;
+    const Words words = RandomWords(offset + count + kGuardWords, &random);
+    Words others(words.begin() + static_cast<std::ptrdiff_t>(offset), words.end());
+    // What comes behind differs, and is not to be looked at.
+    for (std::size_t i = count; i < others.size(); ++i) others[i] = ~others[i];
+    const auto find = [&] {
+      return GetParam()->find_difference(words.data() + offset, others.data(), count);
+    };
+    ASSERT_EQ(find(), count);
+    for (std::size_t at = 0; at < count; at += count > 100 ? 97 : 1) {
+      others[at] ^= INT32_MIN;
+      ASSERT_EQ(find(), at) << count;
+      if (at + 1 < count) others[count - 1] ^= 1;
+      ASSERT_EQ(find(), at) << count;
+      if (at + 1 < count) others[count - 1] ^= 1;
+      others[at] ^= INT32_MIN;
+    }
+  }
+}
+
 TEST_P(WordKernelsTest, CanBeForcedByName) {
   ASSERT_TRUE(UseWordKernels(GetParam()->level).ok());
   EXPECT_EQ(&UsedWordKernels(), GetParam());
