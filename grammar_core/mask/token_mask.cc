@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdlib>
 #include <utility>
 
@@ -157,15 +158,15 @@ TokenMask::Run TokenMask::BaseRun(std::size_t begin, std::size_t end) const {
 }
 
 bool TokenMask::FindDifferences(const Run& from, std::size_t most, Differences* found) const {
-  const auto find = UsedWordKernels().find_difference;
+  static_assert(kBlockWords == 64, "a bit for each word of a block");
+  const auto differences = UsedWordKernels().differences;
   found->clear();
   for (std::size_t begin = 0; begin < words_.size(); begin += kBlockWords) {
-    const std::size_t end = std::min(begin + kBlockWords, words_.size());
-    const std::int32_t* const others = from.At(begin);
-    for (std::size_t at = begin; at < end; ++at) {
-      at += find(&words_[at], others + (at - begin), end - at);
-      if (at == end) break;
-      if (found->size() == most) return false;
+    const std::size_t count = std::min(kBlockWords, words_.size() - begin);
+    std::uint64_t different = differences(&words_[begin], from.At(begin), count);
+    if (found->size() + static_cast<std::size_t>(std::popcount(different)) > most) return false;
+    for (; different != 0; different &= different - 1) {
+      const std::size_t at = begin + static_cast<std::size_t>(std::countr_zero(different));
       found->push_back({static_cast<std::uint32_t>(at), words_[at]});
     }
   }

@@ -29,9 +29,9 @@ struct WordKernels {
   std::int64_t (*count_bits)(const std::int32_t* words, std::size_t count);
   // The first word that is not 0; `count` if there is none.
   std::size_t (*find_nonzero)(const std::int32_t* words, std::size_t count);
-  // The first word that is another one in `others`; `count` if there is none.
-  std::size_t (*find_difference)(const std::int32_t* words, const std::int32_t* others,
-                                 std::size_t count);
+  // Which words are others in `others`, a bit for each; `count` is 64 at most.
+  std::uint64_t (*differences)(const std::int32_t* words, const std::int32_t* others,
+                               std::size_t count);
 };
 
 // All variants of this build, best first.

@@ -78,24 +78,25 @@ MASKD_AVX2 std::size_t FindNonzero(const std::int32_t* words, std::size_t count)
   return i;
 }
 
-MASKD_AVX2 std::size_t FindDifference(const std::int32_t* words, const std::int32_t* others,
-                                      std::size_t count) {
-  constexpr std::uint32_t kAllLanes = (1U << kLanes) - 1;
+MASKD_AVX2 std::uint64_t Differences(const std::int32_t* words, const std::int32_t* others,
+                                     std::size_t count) {
+  std::uint64_t equal = 0;
   std::size_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    const __m256i equal = _mm256_cmpeq_epi32(Load(words + i), Load(others + i));
-    const auto lanes = static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(equal)));
-    if (lanes != kAllLanes) return i + static_cast<std::size_t>(std::countr_one(lanes));
+    const __m256i lanes = _mm256_cmpeq_epi32(Load(words + i), Load(others + i));
+    const int bits = _mm256_movemask_ps(_mm256_castsi256_ps(lanes));
+    equal |= std::uint64_t{static_cast<std::uint32_t>(bits)} << i;
   }
-  while (i < count && words[i] == others[i]) ++i;
-  return i;
+  for (; i < count; ++i) equal |= std::uint64_t{words[i] == others[i] ? 1U : 0U} << i;
+  const std::uint64_t all = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+  return ~equal & all;
 }
 
 }  // namespace
 
 constinit const WordKernels kAvx2WordKernels = {cpu::kAvx2,       &Combine<Or>, &Combine<And>,
                                                 &Combine<AndNot>, &CountBits,   &FindNonzero,
-                                                &FindDifference};
+                                                &Differences};
 
 }  // namespace maskd
 #endif  // defined(__x86_64__)

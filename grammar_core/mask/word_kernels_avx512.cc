@@ -77,26 +77,27 @@ MASKD_AVX512 std::size_t FindNonzero(const std::int32_t* words, std::size_t coun
   return nonzero == 0 ? count : i + static_cast<std::size_t>(std::countr_zero(nonzero));
 }
 
-MASKD_AVX512 std::size_t FindDifference(const std::int32_t* words, const std::int32_t* others,
-                                        std::size_t count) {
+MASKD_AVX512 std::uint64_t Differences(const std::int32_t* words, const std::int32_t* others,
+                                       std::size_t count) {
+  std::uint64_t different = 0;
   std::size_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    const std::uint32_t different =
+    const std::uint32_t lanes =
         _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(words + i), _mm512_loadu_si512(others + i));
-    if (different != 0) return i + static_cast<std::size_t>(std::countr_zero(different));
+    different |= std::uint64_t{lanes} << i;
   }
-  const __mmask16 lanes = FirstLanes(count - i);
-  const std::uint32_t different =
-      _mm512_mask_cmpneq_epi32_mask(lanes, _mm512_maskz_loadu_epi32(lanes, words + i),
-                                    _mm512_maskz_loadu_epi32(lanes, others + i));
-  return different == 0 ? count : i + static_cast<std::size_t>(std::countr_zero(different));
+  if (i == count) return different;
+  const __mmask16 rest = FirstLanes(count - i);
+  const std::uint32_t lanes = _mm512_mask_cmpneq_epi32_mask(
+      rest, _mm512_maskz_loadu_epi32(rest, words + i), _mm512_maskz_loadu_epi32(rest, others + i));
+  return different | std::uint64_t{lanes} << i;
 }
 
 }  // namespace
 
 constinit const WordKernels kAvx512WordKernels = {cpu::kAvx512,     &Combine<Or>, &Combine<And>,
                                                   &Combine<AndNot>, &CountBits,   &FindNonzero,
-                                                  &FindDifference};
+                                                  &Differences};
 
 }  // namespace maskd
 #endif  // defined(__x86_64__)

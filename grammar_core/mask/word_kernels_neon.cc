@@ -55,21 +55,25 @@ std::size_t FindNonzero(const std::int32_t* words, std::size_t count) {
   return i;
 }
 
-std::size_t FindDifference(const std::int32_t* words, const std::int32_t* others,
-                           std::size_t count) {
+std::uint64_t Differences(const std::int32_t* words, const std::int32_t* others,
+                          std::size_t count) {
+  constexpr std::uint32_t kBits[kLanes] = {1, 2, 4, 8};
+  const uint32x4_t bits = vld1q_u32(kBits);
+  std::uint64_t different = 0;
   std::size_t i = 0;
-  while (i + kLanes <= count &&
-         vminvq_u32(vceqq_s32(vld1q_s32(words + i), vld1q_s32(others + i))) != 0)
-    i += kLanes;
-  while (i < count && words[i] == others[i]) ++i;
-  return i;
+  for (; i + kLanes <= count; i += kLanes) {
+    const uint32x4_t equal = vceqq_s32(vld1q_s32(words + i), vld1q_s32(others + i));
+    different |= std::uint64_t{vaddvq_u32(vbicq_u32(bits, equal))} << i;
+  }
+  for (; i < count; ++i) different |= std::uint64_t{words[i] != others[i] ? 1U : 0U} << i;
+  return different;
 }
 
 }  // namespace
 
 constinit const WordKernels kNeonWordKernels = {cpu::kNeon,       &Combine<Or>, &Combine<And>,
                                                 &Combine<AndNot>, &CountBits,   &FindNonzero,
-                                                &FindDifference};
+                                                &Differences};
 
 }  // namespace maskd
 #endif  // defined(__aarch64__)

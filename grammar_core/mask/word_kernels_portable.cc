@@ -31,16 +31,17 @@ std::size_t FindNonzero(const std::int32_t* words, std::size_t count) {
   return i;
 }
 
-std::size_t FindDifference(const std::int32_t* words, const std::int32_t* others,
-                           std::size_t count) {
-  std::size_t i = 0;
-  while (i < count && words[i] == others[i]) ++i;
-  return i;
+std::uint64_t Differences(const std::int32_t* words, const std::int32_t* others,
+                          std::size_t count) {
+  std::uint64_t different = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    different |= std::uint64_t{words[i] != others[i] ? 1U : 0U} << i;
+  return different;
 }
 
 }  // namespace
 
 constinit const WordKernels kPortableWordKernels = {
-    "portable", &OrInto, &AndInto, &AndNotInto, &CountBits, &FindNonzero, &FindDifference};
+    "portable", &OrInto, &AndInto, &AndNotInto, &CountBits, &FindNonzero, &Differences};
 
 }  // namespace maskd
