@@ -18,52 +18,12 @@
 #include "grammar_core/tokenizer/formats/format.h"
 #include "grammar_core/tokenizer/loader.h"
 #include "grammar_core/tokenizer/vocabulary.h"
+#include "tests/tokenizer/gguf_bytes.h"
 #include "tests/tokenizer/model_bytes.h"
 #include "tests/tokenizer/vocabulary_fixture.h"
 
 namespace maskd {
 namespace {
-
-// Types of values, by the specification's numbers.
-enum ValueType {
-  kUint8 = 0,
-  kInt8 = 1,
-  kUint16 = 2,
-  kInt16 = 3,
-  kUint32 = 4,
-  kInt32 = 5,
-  kFloat32 = 6,
-  kBool = 7,
-  kString = 8,
-  kArray = 9,
-  kUint64 = 10,
-  kInt64 = 11,
-  kFloat64 = 12
-};
-
-std::string Number(std::uint64_t value, int bytes) {
-  std::string written;
-  for (int i = 0; i < bytes; ++i) written.push_back(static_cast<char>(value >> (8 * i)));
-  return written;
-}
-
-std::string Text(absl::string_view text) { return absl::StrCat(Number(text.size(), 8), text); }
-
-std::string Pair(absl::string_view key, int type, absl::string_view value) {
-  return absl::StrCat(Text(key), Number(static_cast<std::uint64_t>(type), 4), value);
-}
-
-std::string ArrayOf(int type, const std::vector<std::string>& elements) {
-  std::string written = Number(static_cast<std::uint64_t>(type), 4) + Number(elements.size(), 8);
-  for (const std::string& element : elements) written += element;
-  return written;
-}
-
-std::string File(const std::vector<std::string>& pairs) {
-  std::string written = "GGUF" + Number(3, 4) + Number(0, 8) + Number(pairs.size(), 8);
-  for (const std::string& pair : pairs) written += pair;
-  return written;
-}
 
 std::string Model(absl::string_view model) {
   return Pair("tokenizer.ggml.model", kString, Text(model));
@@ -320,6 +280,11 @@ INSTANTIATE_TEST_SUITE_P(
          kUnimplemented},
         {"OtherModel", File({Model("rwkv")}),
          "tokenizer.ggml.model: the model \"rwkv\" is not supported", kUnimplemented},
+        {"ModelIsNotUtf8", File({Model("\xFF")}),
+         "tokenizer.ggml.model: the model \"\\xff\" is not supported", kUnimplemented},
+        {"KeyTwiceAndNotUtf8",
+         File({Pair("tokenizer.ggml.\xFF", kUint8, "x"), Pair("tokenizer.ggml.\xFF", kUint8, "x")}),
+         "tokenizer.ggml.\\xff: appears twice"},
         {"KeyTwice", File({Model("llama"), Model("llama")}), "tokenizer.ggml.model: appears twice"},
         {"NoTokens", WithModel(End(0)),
          "tokenizer.ggml.tokens: missing: the file has no vocabulary"},

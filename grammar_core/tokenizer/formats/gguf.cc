@@ -65,6 +65,9 @@ struct Metadata {
 
 std::string Place(absl::string_view name) { return absl::StrCat(kPrefix, name); }
 
+// Of any bytes, as a message may have them.
+std::string Shown(absl::string_view text) { return Shortened(absl::CHexEscape(text)); }
+
 std::string TokenPlace(std::size_t id) { return absl::StrCat(kPrefix, "tokens[", id, "]"); }
 
 template <typename Value, typename Slot>
@@ -101,7 +104,7 @@ absl::StatusOr<Metadata> ReadMetadata(std::istream& file) {
     const absl::StatusOr<std::string> key = reader.ReadKey();
     if (!key.ok()) return key.status();
     if (absl::StartsWith(*key, kPrefix) && !seen.insert(*key).second)
-      return InvalidTokenizer(Shortened(absl::Utf8SafeCHexEscape(*key)), "appears twice");
+      return InvalidTokenizer(Shown(*key), "appears twice");
     if (absl::Status read = ReadValue(*key, &reader, &metadata); !read.ok()) return read;
   }
   return metadata;
@@ -121,7 +124,7 @@ absl::StatusOr<Alphabet> AlphabetOf(const Metadata& metadata) {
     return UnsupportedAt(Place("model"), "the model \"bert\"",
                          "its tokens do not keep the white space between them");
   }
-  return UnsupportedAt(Place("model"), absl::StrCat("the model \"", Shortened(model), "\""));
+  return UnsupportedAt(Place("model"), absl::StrCat("the model \"", Shown(model), "\""));
 }
 
 // Errors: the message alone.
@@ -176,7 +179,7 @@ absl::Status CheckTypes(const Metadata& metadata, Alphabet alphabet) {
   const bool has_byte = std::find(types.begin(), types.end(), PieceType::kByte) != types.end();
   return alphabet == Alphabet::kByteLevel && has_byte
              ? UnsupportedAt(Place("pre"),
-                             absl::StrCat("\"", Shortened(metadata.pre), "\" with byte tokens"),
+                             absl::StrCat("\"", Shown(metadata.pre), "\" with byte tokens"),
                              "its other tokens may be spelled in either of two ways")
              : absl::OkStatus();
 }

@@ -172,7 +172,7 @@ std::uint64_t GgufReader::BytesOf(Type type) {
 
 absl::Status GgufReader::WrongValue(absl::string_view message) const {
   return InvalidTokenizer(BytePlace(offset_),
-                          absl::StrCat(Shortened(absl::Utf8SafeCHexEscape(key_)), ": ", message));
+                          absl::StrCat(Shortened(absl::CHexEscape(key_)), ": ", message));
 }
 
 absl::Status GgufReader::Need(std::uint64_t count) const {

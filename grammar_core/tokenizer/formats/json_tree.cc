@@ -44,6 +44,10 @@ std::string ParserReason(const nlohmann::detail::exception& error) {
 absl::Status JsonTreeReader::Read(absl::string_view text) {
   text_ = text;
   nlohmann::json::sax_parse(text.begin(), text.end(), this);
+  // To the parser a null byte between values is the end of the text.
+  const std::size_t null_byte = text.find('\0');
+  if (error_.ok() && null_byte != absl::string_view::npos)
+    Fail(InvalidTokenizer(LineColumn(text, null_byte), "not JSON: a null byte"));
   return error_;
 }
 
@@ -88,7 +92,7 @@ JsonTreeReader::Json JsonTreeReader::TakeInnermost() {
   assert(!levels_.empty());
   Json taken = std::move(*levels_.back().container);
   *levels_.back().container = nullptr;
-  value_count_ -= 1 + static_cast<std::int64_t>(taken.size());
+  value_count_ = levels_.back().values_before;
   levels_.pop_back();
   return taken;
 }
@@ -119,9 +123,10 @@ bool JsonTreeReader::Open(Json empty) {
     return Fail(LimitExceeded(Here().str(), "tokenizer_json_depth",
                               kVocabularyLimits.tokenizer_json_depth, depth));
   }
+  const std::int64_t values_before = value_count_;
   Json* const container = Add(std::move(empty));
   if (container == nullptr) return false;
-  levels_.push_back({container, ""});
+  levels_.push_back({container, "", values_before});
   return true;
 }
 

@@ -58,13 +58,14 @@ class JsonTreeReader : public nlohmann::json_sax<nlohmann::json> {
   // Whether the innermost open container is an element of the root's list `name`.
   [[nodiscard]] bool IsElementOf(absl::string_view name) const;
   // Closes the innermost open container and takes it out of the tree: a null stands in its place,
-  // and neither it nor its own values count any more.
+  // and neither it nor what is inside it counts any more.
   Json TakeInnermost();
 
  private:
   struct Level {
     Json* container;
     std::string key;
+    std::int64_t values_before;  // counted before the container
   };
 
   Json* Add(Json value);

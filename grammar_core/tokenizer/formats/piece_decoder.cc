@@ -58,6 +58,12 @@ std::vector<Component> Components(const Json& tree, const char* field, const cha
   return components;
 }
 
+// What a Metaspace writes for a space.
+std::string MarkOf(const Json& metaspace) {
+  const std::string mark = TextField(metaspace, "replacement");
+  return mark.empty() ? kMetaspace : mark;
+}
+
 bool HasType(const std::vector<Component>& components, absl::string_view type) {
   return std::any_of(components.begin(), components.end(),
                      [&](const Component& component) { return component.type == type; });
@@ -145,8 +151,7 @@ absl::Status PieceDecoderBuilder::AddReplace(const Component& component) {
 }
 
 absl::Status PieceDecoderBuilder::AddMark(const Component& component) {
-  const std::string mark = TextField(*component.value, "replacement");
-  decoder_.steps_.push_back({Step::Kind::kReplace, mark.empty() ? kMetaspace : mark, " "});
+  decoder_.steps_.push_back({Step::Kind::kReplace, MarkOf(*component.value), " "});
   return absl::OkStatus();
 }
 
@@ -157,7 +162,7 @@ void PieceDecoderBuilder::AddInverseOfMetaspace() {
       const Json* const pattern = FindField(*component.value, "pattern");
       const bool marks_spaces =
           component.type == "Replace" && pattern != nullptr && TextField(*pattern, "String") == " ";
-      const std::string mark = component.type == "Metaspace" ? kMetaspace
+      const std::string mark = component.type == "Metaspace" ? MarkOf(*component.value)
                                : marks_spaces ? TextField(*component.value, "content")
                                               : "";
       if (!mark.empty()) decoder_.steps_.push_back({Step::Kind::kReplace, mark, " "});
@@ -187,7 +192,7 @@ std::string PieceDecoder::Decode(absl::string_view piece) const {
         absl::StrReplaceAll({{step.from, step.to}}, &text);
         break;
       case Step::Kind::kByteFallback:
-        if (std::optional<std::string> byte = FromByteFallback(text)) return *std::move(byte);
+        if (std::optional<std::string> byte = FromByteFallback(text)) text = *std::move(byte);
         break;
       case Step::Kind::kByteLevel:
         if (std::optional<std::string> bytes = FromByteLevel(text)) return *std::move(bytes);

@@ -63,7 +63,8 @@ class DocumentReader : public JsonTreeReader {
     return within_ == Part::kMerges || (within_ == Part::kVocabList && depth_ == 2) || NotAnId();
   }
   bool NotAnId();
-  bool IsFirstVocab();
+  // Whether the value of the key just read is not the second of one of the two.
+  bool IsFirst();
   bool AddPiece(std::string piece, std::int64_t id);
   bool AddToMerges(std::string text);
 
@@ -71,7 +72,7 @@ class DocumentReader : public JsonTreeReader {
   Part within_ = Part::kTree;
   int depth_ = 0;       // containers open inside the part
   int text_count_ = 0;  // in the entry of a list
-  int vocab_count_ = 0;
+  bool has_vocab_ = false;
   std::string piece_;
 };
 
@@ -86,7 +87,7 @@ bool DocumentReader::Enter(bool is_list) {
   if (within_ == Part::kTree) {
     within_ = PartHere(is_list);
     document_.has_merges |= within_ == Part::kMerges;
-    vocab_count_ += within_ == Part::kVocabObject || within_ == Part::kVocabList ? 1 : 0;
+    has_vocab_ |= within_ == Part::kVocabObject || within_ == Part::kVocabList;
     depth_ = within_ == Part::kTree ? 0 : 1;
     return within_ != Part::kTree;
   }
@@ -102,14 +103,12 @@ bool DocumentReader::Leave() {
 
 bool DocumentReader::start_object(std::size_t elements) {
   if (!Enter(false)) return JsonTreeReader::start_object(elements);
-  return within_ == Part::kMerges ||
-         (within_ == Part::kVocabObject && depth_ == 1 && IsFirstVocab()) || NotAnId();
+  return within_ == Part::kMerges || (within_ == Part::kVocabObject && depth_ == 1) || NotAnId();
 }
 
 bool DocumentReader::start_array(std::size_t elements) {
   if (!Enter(true)) return JsonTreeReader::start_array(elements);
-  return within_ == Part::kMerges ||
-         (within_ == Part::kVocabList && depth_ <= 2 && IsFirstVocab()) || NotAnId();
+  return within_ == Part::kMerges || (within_ == Part::kVocabList && depth_ <= 2) || NotAnId();
 }
 
 bool DocumentReader::end_array() {
@@ -117,12 +116,19 @@ bool DocumentReader::end_array() {
   return Leave() || JsonTreeReader::end_array();
 }
 
-bool DocumentReader::IsFirstVocab() {
-  return vocab_count_ == 1 || Fail(InvalidTokenizer("/model/vocab", "appears twice"));
+// The tree, which has neither, does not know that they were there.
+bool DocumentReader::IsFirst() {
+  const std::string place = Here().str();
+  const bool is_second =
+      (place == "/model/vocab" && has_vocab_) || (place == "/model/merges" && document_.has_merges);
+  return !is_second || Fail(InvalidTokenizer(place, "appears twice"));
 }
 
 bool DocumentReader::key(string_t& name) {
-  if (within_ == Part::kTree) return JsonTreeReader::key(name);
+  if (within_ == Part::kTree) {
+    const bool may_be_second = name == "vocab" || name == "merges";
+    return JsonTreeReader::key(name) && (!may_be_second || IsFirst());
+  }
   piece_ = std::move(name);
   return true;
 }
@@ -156,7 +162,8 @@ bool DocumentReader::NotAnId() {
     return Fail(
         InvalidTokenizer(vocab.Child(Shortened(piece_)).str(), "the id is not a whole number"));
   }
-  const std::size_t index = document_.pieces.size() - (text_count_ > 0 ? 1 : 0);
+  const bool is_in_list = depth_ > 1 && text_count_ > 0;  // its piece is there already
+  const std::size_t index = document_.pieces.size() - (is_in_list ? 1 : 0);
   return Fail(InvalidTokenizer(vocab.Child(static_cast<std::int64_t>(index)).str(),
                                "not a [piece, score] pair"));
 }
