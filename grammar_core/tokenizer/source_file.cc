@@ -62,6 +62,8 @@ absl::StatusOr<std::string> SourceFile::ReadWhole(absl::string_view limit_name,
 
 absl::StatusOr<std::string> SourceFile::ReadFromStart(std::int64_t count) {
   std::string content(static_cast<std::size_t>(count), '\0');
+  stream_.clear();
+  stream_.seekg(0);
   stream_.read(content.data(), static_cast<std::streamsize>(content.size()));
   if (static_cast<std::size_t>(stream_.gcount()) != content.size()) {
     return ErrorAt(absl::StatusCode::kUnavailable, path_, "FILE_CHANGED",
