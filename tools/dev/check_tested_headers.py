@@ -37,6 +37,8 @@ ROOMS = [
     "grammar_core/matcher",
     "grammar_core/rows",
     "grammar_core/terms",
+    "grammar_core/tokenizer",
+    "grammar_core/tokenizer/formats",
     "grammar_core/unique_items",
 ]
 

@@ -54,8 +54,8 @@ std::vector<std::string> Made(const std::vector<std::string>& merges) {
   made.reserve(merges.size());
   for (const std::string& merge : merges) {
     const std::size_t space = merge.find(' ', 1);
-    made.push_back(space == std::string::npos ? ""
-                                              : merge.substr(0, space) + merge.substr(space + 1));
+    const bool is_pair = space != std::string::npos && space + 1 < merge.size();
+    made.push_back(is_pair ? merge.substr(0, space) + merge.substr(space + 1) : "");
   }
   return made;
 }

@@ -9,6 +9,7 @@
 
 #include "grammar_core/tokenizer/formats/json_tree.h"
 #include "grammar_core/tokenizer/formats/merge_order.h"
+#include "grammar_core/tokenizer/formats/piece_bytes.h"
 
 namespace maskd {
 namespace {
@@ -34,8 +35,12 @@ bool EachPart(const Json* value, const char* list, Visit visit) {
 bool ReadNormalizer(const Json& normalizer, EncodingRules* rules) {
   const std::string type = TextField(normalizer, "type");
   if (type == "NFC") rules->ascii_only = true;
-  const bool spells_spaces = type == "Prepend" || type == "Replace";
-  return type == "NFC" || (spells_spaces && rules->symbols == Symbols::kCharacters);
+  const Json* const pattern = FindField(normalizer, "pattern");
+  const bool marks_spaces = type == "Replace" && pattern != nullptr &&
+                            TextField(*pattern, "String") == " " &&
+                            TextField(normalizer, "content") == kMetaspace;
+  return type == "NFC" ||
+         ((type == "Prepend" || marks_spaces) && rules->symbols == Symbols::kCharacters);
 }
 
 bool ReadSplit(const Json& split, EncodingRules* rules) {
@@ -50,7 +55,16 @@ bool ReadSplit(const Json& split, EncodingRules* rules) {
   return true;
 }
 
+// Whether a pre-tokenizer of characters leaves a text in one piece.
+bool IsUncut(const Json& part) {
+  const Json* const split = FindField(part, "split");
+  const std::string mark = TextField(part, "replacement");
+  return TextField(part, "type") == "Metaspace" && (mark.empty() || mark == kMetaspace) &&
+         split != nullptr && !IsFieldTrue(part, "split");
+}
+
 bool ReadPreTokenizer(const Json& part, EncodingRules* rules) {
+  if (rules->symbols == Symbols::kCharacters) return IsUncut(part);
   const std::string type = TextField(part, "type");
   if (type == "Split") return ReadSplit(part, rules);
   if (type == "ByteLevel") {
@@ -63,8 +77,13 @@ bool ReadPreTokenizer(const Json& part, EncodingRules* rules) {
     rules->patterns.emplace_back(IsFieldTrue(part, "individual_digits") ? R"(\p{N})" : R"(\p{N}+)");
     return true;
   }
-  const Json* const split = FindField(part, "split");
-  return type == "Metaspace" && split != nullptr && !IsFieldTrue(part, "split");
+  return false;
+}
+
+// Files of the format's first months do not say the type.
+bool IsOfMerges(const Json& model, const TokenizerDocument& document) {
+  const std::string type = TextField(model, "type");
+  return document.has_merges && (type.empty() || type == "BPE");
 }
 
 bool HasPart(const Json* value, const char* list, const char* type) {
@@ -85,7 +104,7 @@ EncodingRules ReadHuggingFaceRules(const Json& tree, const TokenizerDocument& do
   rules.marks_spaces = rules.symbols == Symbols::kCharacters;
   rules.atoms = raw.added_ids;
   const bool is_known =
-      rules.symbols != Symbols::kUnknown && document.has_merges &&
+      rules.symbols != Symbols::kUnknown && IsOfMerges(model, document) &&
       FindField(model, "dropout") == nullptr &&
       EachPart(FindField(tree, "normalizer"), "normalizers",
                [&](const Json& part) { return ReadNormalizer(part, &rules); }) &&
