@@ -54,7 +54,9 @@ TEST(PlaceToGoTest, StreamsGoWhereAllClientsSay) {
 }
 
 TEST(PlaceToGoTest, AFigureThatIsOlderThanTheRankIsNoHarm) {
-  for (const nlohmann::json& each : Spread()["old_figures"]) {
+  const nlohmann::json spread = Spread();
+  ASSERT_FALSE(spread["old_figures"].empty());
+  for (const nlohmann::json& each : spread["old_figures"]) {
     const auto place =
         PlaceToGo(each["streams"].get<std::vector<int>>(), each["own"], each["rank"]);
     EXPECT_EQ(place.has_value(), !each["place"].is_null()) << each;
