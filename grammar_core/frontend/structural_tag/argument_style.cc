@@ -57,6 +57,7 @@ class LiteralWriter {
                 const GrammarOptions& options, const IrCopier& copier, MarkerSpeller& speller,
                 IrBuilder& builder, Budget& budget, const ReadResult& read)
       : style_(style),
+        excludes_(excludes),
         copier_(copier),
         speller_(speller),
         b_(builder),
@@ -238,7 +239,9 @@ class LiteralWriter {
       if (!IsPlainName(member.name)) return Unsupported("a name that needs quotes or escapes");
       const absl::StatusOr<NodeId> value = Value(member.value);
       if (!value.ok()) return value.status();
-      members.push_back(Member(b_.Bytes(member.name), is_outermost, *value));
+      members.push_back(HoldsAny(member.name, excludes_)
+                            ? b_.Nothing()
+                            : Member(b_.Bytes(member.name), is_outermost, *value));
     }
     const absl::StatusOr<NodeId> other = Others(spec, is_outermost);
     if (!other.ok()) return other.status();
@@ -293,6 +296,7 @@ class LiteralWriter {
   }
 
   const ArgumentStyle& style_;
+  const std::vector<std::string>& excludes_;
   const IrCopier& copier_;
   MarkerSpeller& speller_;
   IrBuilder& b_;

@@ -8,7 +8,6 @@
 
 #include <optional>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
@@ -17,6 +16,7 @@
 #include "grammar_core/frontend/json_schema/schema_store.h"
 #include "grammar_core/frontend/notation/splice.h"
 #include "grammar_core/frontend/regex/regex.h"
+#include "grammar_core/frontend/structural_tag/style_rules.h"
 #include "grammar_core/frontend/structural_tag/text_dispatch.h"
 #include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/passes/ir_copier.h"
@@ -45,7 +45,7 @@ class Excluding {
     ObjectSpec spec = copier_.Mapped(ObjectOf(from_, node));
     for (ObjectSpec::Others& others : spec.others) others.name = b_.And({others.name, allowed_});
     for (ObjectSpec::Member& member : spec.members) {
-      if (Allows(member.name)) continue;
+      if (!HoldsAny(member.name, excludes_)) continue;
       if (member.required) return b_.Nothing();
       member.value = b_.Nothing();
       member.ways.clear();
@@ -54,12 +54,6 @@ class Excluding {
   }
 
  private:
-  [[nodiscard]] bool Allows(absl::string_view name) const {
-    for (const std::string& text : excludes_)
-      if (absl::StrContains(name, text)) return false;
-    return true;
-  }
-
   const GrammarIr& from_;
   const IrCopier& copier_;
   IrBuilder& b_;

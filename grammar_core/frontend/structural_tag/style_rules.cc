@@ -1,6 +1,15 @@
 #include "grammar_core/frontend/structural_tag/style_rules.h"
 
+#include <algorithm>
+
+#include "absl/strings/match.h"
+
 namespace maskd {
+
+bool HoldsAny(absl::string_view name, const std::vector<std::string>& texts) {
+  return std::ranges::any_of(
+      texts, [&](const std::string& text) { return absl::StrContains(name, text); });
+}
 
 NodeId StyleRules::Call(RuleId rule) {
   const auto [made, is_new] = made_.try_emplace(rule, 0);

@@ -14,11 +14,15 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 #include "grammar_core/ir/grammar_ir.h"
 #include "grammar_core/ir/ir_builder.h"
 
 namespace maskd {
+
+// Whether the name of a member holds one of `texts`, which no string may hold.
+bool HoldsAny(absl::string_view name, const std::vector<std::string>& texts);
 
 // For each rule of a schema's values one of the same values in a style.
 class StyleRules {

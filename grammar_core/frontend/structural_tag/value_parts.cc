@@ -76,6 +76,25 @@ std::optional<NodeId> ValueParts::Contents(NodeId string) const {
   return encoded.kind == IrKind::kEncode ? std::optional(Child(encoded, 0)) : std::nullopt;
 }
 
+std::vector<std::u32string> ValueParts::Listed(NodeId contents) const {
+  constexpr std::uint32_t kFew = 4096;  // of characters: more are a pattern's
+  const IrNode* n = &ir_.nodes[contents];
+  const bool may_be_empty =
+      n->kind == IrKind::kRepeat && AsRepeat(*n).min == 0 && AsRepeat(*n).max == 1;
+  if (may_be_empty) n = &ir_.nodes[Child(*n, 0)];
+  std::vector<std::u32string> texts;
+  if (n->kind == IrKind::kText) texts = {TextOf(ir_, *n)};
+  if (n->kind == IrKind::kTextSet) texts = TextSetOf(ir_, *n);
+  // Texts of one character each.
+  if (n->kind == IrKind::kCharSet && CharSetOf(ir_, *n).CountWithin({0, kMaxCodePoint}) <= kFew) {
+    for (const CharRange& range : CharSetOf(ir_, *n).ranges())
+      for (std::uint32_t c = range.lo; c <= range.hi; ++c)
+        texts.emplace_back(1, static_cast<char32_t>(c));
+  }
+  if (may_be_empty && !texts.empty()) texts.emplace_back();
+  return texts;
+}
+
 absl::StatusOr<std::vector<NodeId>> ValueParts::FrameOf(NodeId array) const {
   std::vector<NodeId> frame = {array};
   absl::flat_hash_set<NodeId> seen = {array};

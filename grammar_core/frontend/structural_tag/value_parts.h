@@ -42,6 +42,9 @@ class ValueParts {
   // The characters of a string's contents; nothing where it is empty.
   [[nodiscard]] std::optional<NodeId> Contents(NodeId string) const;
 
+  // The texts that these contents are one of; none where they are not a list of few.
+  [[nodiscard]] std::vector<std::u32string> Listed(NodeId contents) const;
+
   // `array` made again: make(node, its new children) makes each node that is neither a value, which
   // is a call, nor within one.
   template <typename Make>

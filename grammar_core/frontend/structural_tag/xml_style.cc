@@ -109,6 +109,7 @@ class XmlWriter {
             const IrCopier& copier, MarkerSpeller& speller, IrBuilder& builder, Budget& budget,
             ReadResult& read)
       : style_(style),
+        excludes_(excludes.of_all),
         copier_(copier),
         speller_(speller),
         b_(builder),
@@ -185,7 +186,7 @@ class XmlWriter {
     for (const ObjectSpec::Member& member : spec.members) {
       const absl::StatusOr<NodeId> element = Element(b_.Bytes(NameOf(member)), member.value);
       if (!element.ok()) return element.status();
-      members.push_back(*element);
+      members.push_back(HoldsAny(member.name, excludes_) ? b_.Nothing() : *element);
     }
     const absl::StatusOr<NodeId> other = Others(spec);
     if (!other.ok()) return other.status();
@@ -296,27 +297,18 @@ class XmlWriter {
   }
 
   NodeId Value(const ValueParts::Part& part) {
-    if (!part.texts.empty()) {
-      const NodeId texts = b_.CodePointSet(part.texts);
-      const NodeId plain = may_be_cdata_ ? b_.And({texts, raw_}) : texts;
-      return OrCdata(Spaced(b_.Encode(Spelling::kUtf8, plain)), texts);
-    }
+    if (!part.texts.empty()) return Spaced(b_.Encode(Spelling::kUtf8, b_.CodePointSet(part.texts)));
     if (part.type != ValueType::kString) return Spaced(copier_.CopyOf(part.node));
     const std::optional<NodeId> contents = parts_.Contents(part.node);
     if (!contents.has_value()) return OrCdata(Padded(b_.Empty()), b_.Empty());
     const NodeId characters = copier_.CopyOf(*contents);
-    if (!may_be_cdata_) WarnOfEnds(read_.ir.nodes[*contents]);
+    if (!may_be_cdata_)
+      for (const std::u32string& listed : parts_.Listed(*contents)) WarnOfEnds(listed);
     const NodeId text = b_.Encode(Spelling::kUtf8, b_.And({characters, raw_}));
     return OrCdata(IsEndless(read_.ir, *contents) ? text : Padded(text), characters);
   }
 
   // Listed strings that cannot be written are told.
-  void WarnOfEnds(const IrNode& characters) {
-    if (characters.kind == IrKind::kText) WarnOfEnds(TextOf(read_.ir, characters));
-    if (characters.kind != IrKind::kTextSet) return;
-    for (const std::u32string& listed : TextSetOf(read_.ir, characters)) WarnOfEnds(listed);
-  }
-
   void WarnOfEnds(const std::u32string& listed) {
     const std::string text = CodePointsToUtf8(listed);
     for (const std::string& end : without_) {
@@ -366,6 +358,7 @@ class XmlWriter {
   }
 
   const XmlStyle& style_;
+  const std::vector<std::string>& excludes_;
   const IrCopier& copier_;
   MarkerSpeller& speller_;
   IrBuilder& b_;

@@ -1,0 +1,122 @@
+// Literals of both forms, held against the schema's validator by a writer of a few lines.
+#include "grammar_core/frontend/structural_tag/argument_style.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+#include "grammar_core/base/error.h"
+#include "tests/structural_tag/style_schemas.h"
+
+namespace maskd {
+namespace {
+
+// How a value is spelled; a writer of calls picks one way of each.
+struct Spell {
+  const char* name;
+  const char* style;  // as JSON
+  char quote;         // of Python's strings and names within
+  bool has_json_words;
+};
+
+std::string Word(const JsonValue& value, bool as_json) {
+  if (as_json) return value.Compact();
+  if (value.is_bool()) return value.type() == JsonType::kTrue ? "True" : "False";
+  return "None";
+}
+
+std::string Literal(const JsonValue& value, const Spell& spell, const std::string& quote) {
+  const std::string mark = quote.empty() ? std::string(1, spell.quote) : quote;
+  if (value.is_number()) return value.Compact();
+  if (value.is_string()) return absl::StrCat(mark, value.text(), mark);
+  if (!value.is_array() && !value.is_object()) return Word(value, spell.has_json_words);
+  std::string all;
+  for (const JsonValue child : value.children()) {
+    if (!all.empty()) absl::StrAppend(&all, ",");
+    const std::string name_mark = quote.empty() ? mark : "";
+    if (value.is_object()) absl::StrAppend(&all, name_mark, child.key(), name_mark, ":");
+    absl::StrAppend(&all, Literal(child, spell, quote));
+  }
+  return value.is_array() ? absl::StrCat("[", all, "]") : absl::StrCat("{", all, "}");
+}
+
+struct LiteralsCase {
+  std::string name;
+  Spell spell;
+  StyleSchema schema;
+};
+
+std::vector<LiteralsCase> LiteralsCases() {
+  std::vector<LiteralsCase> cases;
+  for (const Spell& spell :
+       {Spell{"Double", R"("python")", '"', false}, Spell{"Single", R"("python")", '\'', true},
+        Spell{"Quote", R"({"quote":"<q>"})", ' ', true}})
+    for (const StyleSchema& schema : StyleSchemas())
+      cases.push_back({absl::StrCat(spell.name, "_", schema.name), spell, schema});
+  return cases;
+}
+
+class LiteralsTest : public testing::TestWithParam<LiteralsCase> {
+ protected:
+  void Expect(const std::vector<std::string>& excludes, PropertyOrder order) const {
+    const auto style =
+        *ReadWrittenStyle(JsonDocument::Parse(GetParam().spell.style, Limits())->root());
+    const ArgumentStyle& literals = *style->literals();
+    const auto write = [&](const JsonValue& object) -> std::optional<std::string> {
+      const std::string text = Literal(*object.Nth(0), GetParam().spell, literals.quote);
+      // Some strings of the list are JSON with quotes in them, which would have to be escaped.
+      if (object.Nth(0)->is_string() && absl::StrContains(object.Nth(0)->text(), '"'))
+        return std::nullopt;
+      return absl::StrCat("v", std::string(1, literals.name_end()), text);
+    };
+    ExpectWrites({style, excludes, order}, GetParam().schema, write);
+  }
+};
+
+TEST_P(LiteralsTest, AreTheValuesOfTheSchema) {
+  Expect({}, PropertyOrder::kDeclared);
+  Expect({}, PropertyOrder::kAny);
+}
+
+TEST_P(LiteralsTest, HoldNoExcludedText) {
+  for (const char* excluded : {"a", "l", "1", "b", "v"})
+    Expect({excluded}, PropertyOrder::kDeclared);
+}
+
+INSTANTIATE_TEST_SUITE_P(Styles, LiteralsTest, testing::ValuesIn(LiteralsCases()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(ArgumentStyle, IsFoundByName) {
+  ASSERT_NE(FindArgumentStyle("python"), nullptr);
+  EXPECT_TRUE(FindArgumentStyle("python")->is_python());
+  EXPECT_EQ(FindArgumentStyle("python")->name_end(), '=');
+  EXPECT_EQ(FindArgumentStyle("json"), nullptr);
+  EXPECT_EQ(FindArgumentStyle("qwen_xml"), nullptr);
+}
+
+TEST(ArgumentStyle, IsSaidByItsQuote) {
+  const auto document = *JsonDocument::Parse(R"({"quote":"<|\"|>"})", Limits());
+  const absl::StatusOr<ArgumentStyle> style = ReadArgumentStyle(document.root());
+  ASSERT_TRUE(style.ok()) << style.status();
+  EXPECT_EQ(style->quote, "<|\"|>");
+  EXPECT_FALSE(style->is_python());
+  EXPECT_EQ(style->name_end(), ':');
+}
+
+TEST(ArgumentStyle, IsRefusedAtItsMember) {
+  const auto place = [](absl::string_view json) {
+    const auto document = *JsonDocument::Parse(json, Limits());
+    return ErrorPlace(ReadArgumentStyle(document.root()).status());
+  };
+  EXPECT_EQ(place(R"({"quote":""})"), "/quote");
+  EXPECT_EQ(place(R"({"quote":1})"), "/quote");
+  EXPECT_EQ(place(R"({"quote":"q","pad":" "})"), "/pad");
+  EXPECT_EQ(place(R"({})"), "/quote");
+}
+
+}  // namespace
+}  // namespace maskd
