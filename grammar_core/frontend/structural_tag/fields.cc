@@ -10,6 +10,17 @@
 #include "grammar_core/base/error.h"
 
 namespace maskd {
+namespace {
+
+// A number from 0 to 2^32 - 2: AsCount() cuts larger ones to that.
+std::optional<std::uint32_t> CountIn(const JsonValue& value) {
+  if (!value.is_number()) return std::nullopt;
+  const Decimal number = ReadDecimal(value.text());
+  if (number > ReadDecimal("4294967294")) return std::nullopt;
+  return AsCount(number);
+}
+
+}  // namespace
 
 absl::Status InvalidMember(const JsonValue& object, absl::string_view key,
                            absl::string_view message) {
@@ -58,9 +69,8 @@ absl::StatusOr<std::optional<std::uint32_t>> CountOf(const JsonValue& object,
                                                      absl::string_view key) {
   const std::optional<JsonValue> member = object.Find(key);
   if (!member.has_value() || member->type() == JsonType::kNull) return std::nullopt;
-  const std::optional<std::uint32_t> count =
-      member->is_number() ? AsCount(ReadDecimal(member->text())) : std::nullopt;
-  if (!count.has_value() || *count == kUnbounded)
+  const std::optional<std::uint32_t> count = CountIn(*member);
+  if (!count.has_value())
     return InvalidMember(object, key, "must be a number from 0 to 4294967294");
   return count;
 }
@@ -84,8 +94,7 @@ absl::StatusOr<TokenSpec> ReadToken(const JsonValue& value) {
     spec.names.emplace_back(value.text());
     return spec;
   }
-  const std::optional<std::uint32_t> id =
-      value.is_number() ? AsCount(ReadDecimal(value.text())) : std::nullopt;
+  const std::optional<std::uint32_t> id = CountIn(value);
   if (!id.has_value()) return InvalidAt(spec.place, "must be the id or the text of a token");
   spec.ids.emplace_back(*id, *id);
   return spec;
