@@ -1,5 +1,6 @@
 #include "grammar_core/frontend/structural_tag/marker_speller.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -40,6 +41,17 @@ bool MarkerSpeller::HasMarker(absl::string_view text, std::size_t bytes) const {
     at += piece.text.size();
   }
   return false;
+}
+
+std::size_t MarkerSpeller::WithWholeMarkers(absl::string_view text, std::size_t bytes) const {
+  if (table_ == nullptr) return std::min(bytes, text.size());
+  std::size_t at = 0;
+  for (const MarkerTable::Piece& piece : table_->Cut(text)) {
+    if (at >= bytes) break;
+    const bool is_marker = piece.marker != MarkerTable::kNone;
+    at += is_marker ? piece.text.size() : std::min(piece.text.size(), bytes - at);
+  }
+  return at;
 }
 
 std::vector<std::string> MarkerSpeller::TextOnly(std::vector<std::string> texts) const {

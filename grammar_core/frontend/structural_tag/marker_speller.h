@@ -37,6 +37,9 @@ class MarkerSpeller {
   [[nodiscard]] bool HasMarker(absl::string_view text,
                                std::size_t bytes = absl::string_view::npos) const;
 
+  // How many bytes of `text` the first `bytes` bytes are, a marker that begins in them whole.
+  [[nodiscard]] std::size_t WithWholeMarkers(absl::string_view text, std::size_t bytes) const;
+
   // Those of `texts` without a marker: with one they are in no text anyhow.
   [[nodiscard]] std::vector<std::string> TextOnly(std::vector<std::string> texts) const;
 

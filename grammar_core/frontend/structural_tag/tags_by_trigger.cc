@@ -48,7 +48,7 @@ class Grouping {
     const std::string place = absl::StrCat(tag.at.Pointer(), "/begin");
     if (speller_.HasMarker(begin, size)) {
       marked_.push_back(builder_.Concat({speller_.Spell(begin, place), tail}));
-      return CheckEntered(tag);
+      return CheckEntered(tag, speller_.WithWholeMarkers(begin, size));
     }
     const NodeId rest = speller_.Spell(begin.substr(size), place);
     rests_[found[0]].push_back(builder_.Concat({rest, tail}));
@@ -67,9 +67,10 @@ class Grouping {
   }
 
  private:
-  [[nodiscard]] absl::Status CheckEntered(const TagFormat& tag) const {
+  // `head`: the bytes of its begin that are the trigger's or of a marker in it.
+  [[nodiscard]] absl::Status CheckEntered(const TagFormat& tag, std::size_t head) const {
     for (const std::string& text : excludes_) {
-      if (!absl::StrContains(tag.bounds.begin, text)) continue;
+      if (!absl::StrContains(absl::string_view(tag.bounds.begin).substr(0, head), text)) continue;
       return InvalidMember(
           tag.at, "begin",
           absl::StrCat("cannot be entered: \"", text.substr(0, 64), "\" in it is excluded"));
