@@ -79,11 +79,8 @@ class TypeReader {
       type->listed.emplace();
       return;
     }
-    const IrNode& n = ir_.nodes[*contents];
-    if (n.kind == IrKind::kText) type->listed.insert(CodePointsToUtf8(TextOf(ir_, n)));
-    if (n.kind == IrKind::kTextSet)
-      for (const std::u32string& text : TextSetOf(ir_, n))
-        type->listed.insert(CodePointsToUtf8(text));
+    for (const std::u32string& text : parts_.Listed(*contents))
+      type->listed.insert(CodePointsToUtf8(text));
     type->endless = type->endless || IsEndless(ir_, *contents);
   }
 
