@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 
 namespace maskd {
@@ -23,23 +24,36 @@ constexpr absl::string_view kSchemaKeys[] = {"items",
                                              "contains",
                                              "propertyNames",
                                              "unevaluatedProperties",
+                                             "contentSchema",
                                              "not",
                                              "if",
                                              "then",
                                              "else"};
-constexpr absl::string_view kSchemasKeys[] = {
-    "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "allOf", "anyOf",
-    "oneOf",      "prefixItems"};
+constexpr absl::string_view kSchemasKeys[] = {"properties",
+                                              "patternProperties",
+                                              "$defs",
+                                              "definitions",
+                                              "dependentSchemas",
+                                              "dependencies",
+                                              "allOf",
+                                              "anyOf",
+                                              "oneOf",
+                                              "prefixItems"};
 
-bool SaysNothing(const JsonValue& member) {
-  const absl::string_view key = member.key();
-  const bool is_text = key == "title" || key == "description" || key == "$comment";
-  return (is_text && member.is_string()) || (key == "examples" && member.is_array());
+// Whether a schema in `root` may stand among examples: a reference leads there.
+bool RefersToExamples(const JsonValue& root) {
+  for (JsonId id = root.id(); id < root.subtree_end(); ++id) {
+    const JsonValue at = root.at(id);
+    const bool is_reference = at.is_string() && absl::StartsWith(at.key(), "$");
+    if (is_reference && absl::StrContains(at.text(), "/examples/")) return true;
+  }
+  return false;
 }
 
 class Writer {
  public:
   std::string Write(const JsonValue& root) {
+    has_examples_ = RefersToExamples(root);
     Open(root, Holds::kSchema);
     while (!open_.empty()) {
       Level& level = open_.back();
@@ -62,6 +76,13 @@ class Writer {
     JsonId next;
     bool is_first = true;
   };
+
+  [[nodiscard]] bool SaysNothing(const JsonValue& member) const {
+    const absl::string_view key = member.key();
+    const bool is_text = key == "title" || key == "description" || key == "$comment";
+    if (is_text) return member.is_string();
+    return key == "examples" && member.is_array() && !has_examples_;
+  }
 
   void Open(const JsonValue& at, Holds holds) {
     if (!at.is_object() && !at.is_array()) {
@@ -89,6 +110,7 @@ class Writer {
     child.AppendCompact(&out_);
   }
 
+  bool has_examples_ = false;  // that are schemas
   std::string out_;
   std::vector<Level> open_;
 };

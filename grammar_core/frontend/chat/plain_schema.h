@@ -2,7 +2,8 @@
 // "examples".
 //
 // Where    at the schemas within it, and nowhere else: a property of such a name stays, as does
-//          what a value ("const", "enum", "default") holds.
+//          what a value ("const", "enum", "default") holds. Examples stay where a reference leads
+//          into some.
 // Threads  no state; any thread.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_CHAT_PLAIN_SCHEMA_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_CHAT_PLAIN_SCHEMA_H_
