@@ -135,7 +135,10 @@ class ChatReader {
   static absl::Status InResponseFormat(const ChatRequest& request, const absl::Status& status) {
     if (!request.response_format.has_value() || ErrorReason(status).empty()) return status;
     const std::string place = request.response_format->Pointer();
-    const bool is_schema = absl::StrContains(ErrorPlace(status), "/json_schema");
+    // A tag's format may hold schemas of its own, anywhere.
+    const std::optional<JsonValue> type = request.response_format->Find("type");
+    const bool is_schema = type.has_value() && type->text() == "json_schema" &&
+                           absl::StrContains(ErrorPlace(status), "/json_schema");
     return ErrorAt(
         status.code(),
         is_schema ? absl::StrCat(place, "/json_schema/schema", BehindSchema(ErrorPlace(status)))
@@ -176,8 +179,9 @@ std::string NormalChat(const JsonValue& root) {
   if (!request.ok()) return root.Compact();
   const absl::StatusOr<std::string> tag = ChatTag(*request);
   if (!tag.ok()) return root.Compact();
-  // What becomes of a bad tool is no part of the tag.
-  return absl::StrCat(request->leave_out_bad_tools ? "leave_out " : "", *tag);
+  // What becomes of a bad tool and how JSON is spelled are no parts of the tag.
+  return absl::StrCat(request->leave_out_bad_tools ? "leave_out " : "",
+                      request->family.any_spelling ? "any_spelling " : "", *tag);
 }
 
 }  // namespace maskd
