@@ -23,6 +23,7 @@ ROOMS = [
     "grammar_core/compile",
     "grammar_core/completion",
     "grammar_core/derivatives",
+    "grammar_core/frontend/chat",
     "grammar_core/frontend/json_schema/formats",
     "grammar_core/frontend/json_schema/logic",
     "grammar_core/frontend/json_schema/reading",
