@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/strip.h"
 
 #include "grammar_core/frontend/regex/unicode_tables.h"
@@ -248,9 +247,11 @@ std::optional<CharSet> PropertyChars(absl::string_view property) {
 }
 
 bool IsPropertyWithoutTable(absl::string_view property) {
-  return absl::StartsWith(property, "Script_Extensions=") || absl::StartsWith(property, "scx=") ||
-         std::find(std::begin(kWithoutTable), std::end(kWithoutTable), property) !=
-             std::end(kWithoutTable);
+  if (absl::ConsumePrefix(&property, "Script_Extensions=") ||
+      absl::ConsumePrefix(&property, "scx="))
+    return FindSet(UnicodeSetKind::kScript, Resolved(property)).has_value();
+  return std::find(std::begin(kWithoutTable), std::end(kWithoutTable), property) !=
+         std::end(kWithoutTable);
 }
 
 // From a step's character to its next, as long as that adds something, reaches all that fold alike:

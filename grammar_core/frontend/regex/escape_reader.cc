@@ -211,16 +211,31 @@ absl::StatusOr<bool> TakePosix(PatternCursor& cursor, bool fold, ClassMembers* m
   return true;
 }
 
-// A member's first part: a character, or a set.
-absl::StatusOr<Escaped> ClassAtom(PatternCursor& cursor, const SetStyle& style) {
+// A ']' right behind the '[' or '[^' is a member, as in RE2, unless ECMA-262's reading (the class
+// is empty and ends here) could be meant as well: then another '[' follows before the end.
+struct ClassBegin {
+  std::size_t at;
+  bool bracket_first;
+
+  // Refuses a '[' here.
+  [[nodiscard]] absl::Status Check(const PatternCursor& cursor) const {
+    if (!bracket_first || cursor.Peek() != '[') return absl::OkStatus();
+    return cursor.Invalid(at, "dialects differ on a class that begins with ']'; write \\] and \\[");
+  }
+};
+
+// A character or a set: a member, or what ends a range.
+absl::StatusOr<Escaped> ClassAtom(PatternCursor& cursor, const SetStyle& style, ClassBegin begin) {
+  if (absl::Status status = begin.Check(cursor); !status.ok()) return status;
   if (cursor.Take("\\")) return ReadEscape(cursor, true, style);
   return Escaped{cursor.Next(), {}};
 }
 
 // "-" and what ends the range, if they follow `lo`.
-absl::Status ReadMember(PatternCursor& cursor, const SetStyle& style, ClassMembers* members) {
+absl::Status ReadMember(PatternCursor& cursor, const SetStyle& style, ClassBegin class_begin,
+                        ClassMembers* members) {
   const std::size_t begin = cursor.at();
-  const absl::StatusOr<Escaped> lo = ClassAtom(cursor, style);
+  const absl::StatusOr<Escaped> lo = ClassAtom(cursor, style, class_begin);
   if (!lo.ok()) return lo.status();
   if (!lo->character.has_value()) {
     members->Add(lo->set);
@@ -232,7 +247,7 @@ absl::Status ReadMember(PatternCursor& cursor, const SetStyle& style, ClassMembe
     members->Add(*lo->character, *lo->character);
     return absl::OkStatus();
   }
-  const absl::StatusOr<Escaped> hi = ClassAtom(cursor, style);
+  const absl::StatusOr<Escaped> hi = ClassAtom(cursor, style, class_begin);
   if (!hi.ok()) return hi.status();
   if (!hi->character.has_value()) return cursor.Invalid(begin, "a range ends with a character");
   if (*hi->character < *lo->character) return cursor.Invalid(begin, "the range is reversed");
@@ -290,35 +305,31 @@ absl::StatusOr<Escaped> ReadEscape(PatternCursor& cursor, bool in_class, const S
   return UnknownEscape(cursor, begin, c);
 }
 
-// A ']' right behind the '[' or '[^' is a member, as in RE2, unless ECMA-262's reading (the class
-// is empty and ends here) could be meant as well: then another '[' follows before the end.
 absl::StatusOr<CharSet> ReadClass(PatternCursor& cursor, const SetStyle& style, Budget& budget) {
   const std::size_t begin = cursor.at() - 1;
   const bool negated = cursor.Take("^");
-  const bool bracket_first = cursor.Take("]");
+  const ClassBegin class_begin = {begin, cursor.Take("]")};
   ClassMembers members(style.fold);
-  if (bracket_first) members.Add(']', ']');
+  if (class_begin.bracket_first) members.Add(']', ']');
   std::size_t paid = 0;
   while (!cursor.Take("]")) {
     const std::int64_t units =
         SetUnits(members.ranges() - std::exchange(paid, members.ranges()), style.fold);
     if (absl::Status status = budget.Spend(1 + units); !status.ok()) return status;
     if (cursor.done()) {
-      return cursor.Invalid(begin, bracket_first
+      return cursor.Invalid(begin, class_begin.bracket_first
                                        ? "the class has no end: the first ']' is a member of it"
                                        : "the class has no end, expected ']'");
     }
-    if (bracket_first && cursor.Peek() == '[') {
-      return cursor.Invalid(begin,
-                            "dialects differ on a class that begins with ']'; write \\] and \\[");
-    }
+    if (absl::Status status = class_begin.Check(cursor); !status.ok()) return status;
     if (cursor.Take("[:")) {
       const absl::StatusOr<bool> posix = TakePosix(cursor, style.fold, &members);
       if (!posix.ok()) return posix.status();
       if (*posix) continue;
       cursor.MoveTo(cursor.at() - 2);
     }
-    if (absl::Status status = ReadMember(cursor, style, &members); !status.ok()) return status;
+    if (absl::Status status = ReadMember(cursor, style, class_begin, &members); !status.ok())
+      return status;
   }
   const std::int64_t units = SetUnits(members.ranges() - paid, style.fold);
   if (absl::Status status = budget.Spend(units); !status.ok()) return status;
