@@ -1,6 +1,7 @@
 // A node maps a set of places in the text to the set of places where its matches end. Sets go
 // through the operators from the leaves up, so nothing is tried twice and there is no backtracking.
-// Only And and Not ask for each place by itself.
+// Only And and Not ask for each place by itself, and keep what they found: one in another is asked
+// for the same place again and again.
 //
 // Invariant  a set has a bit for each place from 0 to the size of the text.
 // Cost       nodes times the size of the text; under an And or Not times the size once more.
@@ -9,8 +10,10 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 
@@ -21,6 +24,9 @@ namespace {
 
 // A set of places between the characters of the text, one bit each from 0 to its size.
 using Places = std::vector<bool>;
+
+// Bits of all sets that are kept: 4 MiB.
+constexpr std::size_t kMaxKnownPlaces = std::size_t{1} << 25;
 
 bool Any(const Places& places) {
   return std::find(places.begin(), places.end(), true) != places.end();
@@ -80,7 +86,7 @@ class TextMatcher {
         return AfterRepeat(node, from);
       case IrKind::kAnd:
       case IrKind::kNot:
-        return AfterEach(node, from);
+        return AfterEach(id, from);
       default:
         return None();  // kNothing; the other kinds are no characters
     }
@@ -135,26 +141,34 @@ class TextMatcher {
   }
 
   // What an And or Not matches depends on where it begins.
-  Places AfterEach(const IrNode& node, const Places& from) {
+  Places AfterEach(NodeId id, const Places& from) {
     Places ends = None();
-    for (std::size_t i = 0; i < from.size() && status_.ok(); ++i) {
-      if (!from[i]) continue;
-      Places all(from.size(), true);
-      std::fill_n(all.begin(), i, false);
-      for (const NodeId child : Children(node)) {
-        const Places of_child = Ends(child, Only(i));
-        const bool wanted = node.kind == IrKind::kAnd;
-        for (std::size_t k = i; k < all.size(); ++k) all[k] = all[k] && of_child[k] == wanted;
-      }
-      Add(all, &ends);
-    }
+    for (std::size_t i = 0; i < from.size() && status_.ok(); ++i)
+      if (from[i]) Add(AfterOne(id, i), &ends);
     return ends;
+  }
+
+  Places AfterOne(NodeId id, std::size_t begin) {
+    const auto found = known_.find({id, begin});
+    if (found != known_.end()) return found->second;
+    const IrNode& node = ir_.nodes[id];
+    Places all(text_.size() + 1, true);
+    std::fill_n(all.begin(), begin, false);
+    for (const NodeId child : Children(node)) {
+      const Places of_child = Ends(child, Only(begin));
+      const bool wanted = node.kind == IrKind::kAnd;
+      for (std::size_t k = begin; k < all.size(); ++k) all[k] = all[k] && of_child[k] == wanted;
+    }
+    if (known_.size() * all.size() < kMaxKnownPlaces) known_.emplace(std::pair(id, begin), all);
+    return all;
   }
 
   const GrammarIr& ir_;
   const std::u32string& text_;
   Budget& budget_;
   absl::Status status_;
+  // What an And or Not reaches from a place, as many as there is room for.
+  absl::flat_hash_map<std::pair<NodeId, std::size_t>, Places> known_;
 };
 
 }  // namespace
