@@ -28,6 +28,7 @@ ROOMS = [
     "grammar_core/frontend/json_schema/logic",
     "grammar_core/frontend/json_schema/reading",
     "grammar_core/frontend/json_schema/rules",
+    "grammar_core/frontend/regex",
     "grammar_core/frontend/structural_tag",
     "grammar_core/intersection",
     "grammar_core/ir",
