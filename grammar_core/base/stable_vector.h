@@ -71,8 +71,8 @@ class StableVector {
   static constexpr std::uint32_t kFirstSize = 1U << kFirstBits;
   static constexpr int kChunks = (std::bit_width(kMostElements) - kFirstBits) << kStepBits;
 
-  // Elements are numbered from kFirstSize on. A chunk holds the numbers that share their highest bit
-  // and the kStepBits bits behind it.
+  // Elements are numbered from kFirstSize on. A chunk holds the numbers that share their highest
+  // bit and the kStepBits bits behind it.
   static int ChunkOf(std::uint32_t number) {
     const int below = std::bit_width(number) - 1 - kStepBits;
     // The highest bit stands in the shifted number, too, once for each doubling.

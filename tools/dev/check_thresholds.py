@@ -33,7 +33,7 @@ FACTS = {
     "kBackslashAndU", "kBrace", "kLineFeedBrace", "kQuote", "kQuoteColon", "kBraces", "kThree",
     "kMemberPunctuation", "kBlockPunctuation", "kItemPunctuation",
     # Sizes: of registers, of rows of a table, of what an entry takes.
-    "kLanes", "kBlock", "kBlockWords", "kGroupWords", "kMaskRoutes", "kBytesPerState", "kSetBytes",
+    "kLanes", "kBlock", "kBlockWords", "kMaskRoutes", "kBytesPerState", "kSetBytes",
     "kEmptyDeques", "kEmptyDeque", "kBytesAnEntry", "kAllocationBytes", "kCounterBytes",
 }  # fmt: skip
 
