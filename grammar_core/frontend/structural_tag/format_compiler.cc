@@ -263,6 +263,15 @@ std::vector<std::string> FormatCompiler::TagEnds(const TagFormat& format) const 
   return speller_.TextOnly(formats_[format.tag].bounds.ends);
 }
 
+// Only where an end of the tag follows at once, and always.
+std::vector<std::string> FormatCompiler::SoonerEnds(const TagFormat& format) const {
+  if (format.tag == kNoFormat) return {};
+  const TagFormat& tag = formats_[format.tag];
+  const bool is_content = &formats_[tag.parts.front()] == &format;
+  if (!is_content || tag.bounds.may_end_empty || tag.bounds.end_token.has_value()) return {};
+  return BeginningsOfSoonerEnds(TagEnds(format));
+}
+
 absl::StatusOr<TokenSpec> FormatCompiler::ExcludedTokens(const TagFormat& format) const {
   absl::StatusOr<TokenSpec> tokens = TokensOf(format.at, "exclude_tokens");
   if (!tokens.ok() || format.tag == kNoFormat) return tokens;
@@ -280,6 +289,11 @@ FormatCompiler::Made FormatCompiler::AnyText(const TagFormat& format) {
   if (!tokens.ok()) return tokens.status();
   if (tokens->value_or(1) == 0) return builder_.Empty();
   NodeId text = FreeText(*excludes, builder_);
+  if (const std::vector<std::string> sooner = SoonerEnds(format); !sooner.empty()) {
+    const NodeId anything = builder_.Repeat(builder_.AnyChar(), 0, kUnbounded);
+    text =
+        builder_.And({text, builder_.Not(builder_.Concat({anything, builder_.TextSet(sooner)}))});
+  }
   if (characters->has_value())
     text = builder_.And({text, builder_.Repeat(builder_.AnyChar(), 0, **characters)});
   const NodeId bytes = builder_.Encode(Spelling::kUtf8, text);

@@ -80,6 +80,8 @@ class FormatCompiler {
   absl::StatusOr<std::vector<std::string>> ExcludedTexts(const TagFormat& format);
   // The texts that end the innermost tag around it; those with a marker are in no text anyhow.
   std::vector<std::string> TagEnds(const TagFormat& format) const;
+  // What free text that is all of a tag's content does not end with.
+  std::vector<std::string> SoonerEnds(const TagFormat& format) const;
   absl::StatusOr<TokenSpec> ExcludedTokens(const TagFormat& format) const;
   NodeId AllTokensBut(TokenSpec excluded);
 

@@ -6,7 +6,9 @@
 #include <set>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/base/utf8.h"
@@ -110,6 +112,20 @@ class Heads {
 NodeId FreeText(const std::vector<std::string>& excludes, IrBuilder& builder) {
   if (excludes.empty()) return builder.Repeat(builder.AnyChar(), 0, kUnbounded);
   return TextWithout(builder.TextSet(excludes), builder);
+}
+
+std::vector<std::string> BeginningsOfSoonerEnds(const std::vector<std::string>& ends) {
+  std::vector<std::string> beginnings;
+  for (const absl::string_view sooner : ends) {
+    for (std::size_t cut = 1; cut < sooner.size(); ++cut) {
+      const absl::string_view rest = sooner.substr(cut);
+      const auto goes_on = [&](const std::string& end) {
+        return end.size() > rest.size() && absl::StartsWith(end, rest);
+      };
+      if (absl::c_any_of(ends, goes_on)) beginnings.emplace_back(sooner.substr(0, cut));
+    }
+  }
+  return beginnings;
 }
 
 NodeId MakeDispatch(NodeId free, NodeId way, bool loop, IrBuilder& builder) {

@@ -38,6 +38,10 @@ struct TextDispatch {
 // The texts (characters) without any of `excludes` in them.
 NodeId FreeText(const std::vector<std::string>& excludes, IrBuilder& builder);
 
+// What free text must not end with, so that none of `ends` behind it is one sooner: text that ends
+// with "`" has "```" a character before the end of "````". Empty unless ends overlap.
+std::vector<std::string> BeginningsOfSoonerEnds(const std::vector<std::string>& ends);
+
 // As bytes.
 absl::StatusOr<NodeId> MakeTextDispatch(const TextDispatch& dispatch, Budget& budget,
                                         IrBuilder& builder);
