@@ -1,3 +1,10 @@
+// Triggers that cannot meet within a text are written as they are, behind free text without any of
+// them. Where one may begin within another, a head is the text up to its trigger: all texts that
+// end with it, less those with a trigger that ends sooner.
+//
+// Invariant  the first trigger in the text is the one that counts, as the first end is.
+// Cost       each suffix of each trigger is looked up among the beginnings of all.
+
 #include "grammar_core/frontend/structural_tag/text_dispatch.h"
 
 #include <algorithm>
