@@ -263,13 +263,15 @@ std::vector<std::string> FormatCompiler::TagEnds(const TagFormat& format) const 
   return speller_.TextOnly(formats_[format.tag].bounds.ends);
 }
 
-// Only where an end of the tag follows at once, and always.
+// Only where the one end of the tag follows at once, and always: before another end the same text
+// may stand.
 std::vector<std::string> FormatCompiler::SoonerEnds(const TagFormat& format) const {
   if (format.tag == kNoFormat) return {};
   const TagFormat& tag = formats_[format.tag];
   const bool is_content = &formats_[tag.parts.front()] == &format;
-  if (!is_content || tag.bounds.may_end_empty || tag.bounds.end_token.has_value()) return {};
-  return BeginningsOfSoonerEnds(TagEnds(format));
+  const bool has_others = tag.bounds.may_end_empty || tag.bounds.end_token.has_value();
+  if (!is_content || has_others || tag.bounds.ends.size() != 1) return {};
+  return BeginningsOfSoonerEnds(tag.bounds.ends.front());
 }
 
 absl::StatusOr<TokenSpec> FormatCompiler::ExcludedTokens(const TagFormat& format) const {

@@ -13,7 +13,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
@@ -121,17 +120,10 @@ NodeId FreeText(const std::vector<std::string>& excludes, IrBuilder& builder) {
   return TextWithout(builder.TextSet(excludes), builder);
 }
 
-std::vector<std::string> BeginningsOfSoonerEnds(const std::vector<std::string>& ends) {
+std::vector<std::string> BeginningsOfSoonerEnds(absl::string_view end) {
   std::vector<std::string> beginnings;
-  for (const absl::string_view sooner : ends) {
-    for (std::size_t cut = 1; cut < sooner.size(); ++cut) {
-      const absl::string_view rest = sooner.substr(cut);
-      const auto goes_on = [&](const std::string& end) {
-        return end.size() > rest.size() && absl::StartsWith(end, rest);
-      };
-      if (absl::c_any_of(ends, goes_on)) beginnings.emplace_back(sooner.substr(0, cut));
-    }
-  }
+  for (std::size_t cut = 1; cut < end.size(); ++cut)
+    if (absl::StartsWith(end, end.substr(cut))) beginnings.emplace_back(end.substr(0, cut));
   return beginnings;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/ir/ir_builder.h"
@@ -38,9 +39,9 @@ struct TextDispatch {
 // The texts (characters) without any of `excludes` in them.
 NodeId FreeText(const std::vector<std::string>& excludes, IrBuilder& builder);
 
-// What free text must not end with, so that none of `ends` behind it is one sooner: text that ends
-// with "`" has "```" a character before the end of "````". Empty unless ends overlap.
-std::vector<std::string> BeginningsOfSoonerEnds(const std::vector<std::string>& ends);
+// What free text must not end with, so that `end` behind it does not stand there sooner: "```"
+// behind "`" does. Empty unless `end` begins as it ends.
+std::vector<std::string> BeginningsOfSoonerEnds(absl::string_view end);
 
 // As bytes.
 absl::StatusOr<NodeId> MakeTextDispatch(const TextDispatch& dispatch, Budget& budget,
