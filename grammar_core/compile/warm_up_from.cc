@@ -157,11 +157,10 @@ class WarmUpRun {
     const std::size_t most = kMaxNarrow + vocabulary.special_ids().size();
     if (static_cast<std::size_t>(mask.CountAllowed()) > most) return {};
     std::vector<TokenId> ids;
-    const bool few = mask.VisitAllowedWhile([&](TokenId id) {
+    mask.VisitAllowed([&](TokenId id) {
       if (!vocabulary.IsSpecial(id)) ids.push_back(id);
-      return ids.size() <= kMaxNarrow;
     });
-    if (!few) return {};
+    if (ids.size() > kMaxNarrow) return {};
     index_.SortByBytes(&ids);
     std::vector<TokenId> longest;
     for (std::size_t i = 0; i < ids.size() && longest.size() < kMaxNarrowNext; ++i) {

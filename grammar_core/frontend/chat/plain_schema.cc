@@ -3,6 +3,7 @@
 #include "grammar_core/frontend/chat/plain_schema.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/algorithm/container.h"
@@ -53,7 +54,7 @@ bool RefersToExamples(const JsonValue& root) {
 class Writer {
  public:
   std::string Write(const JsonValue& root) {
-    has_examples_ = RefersToExamples(root);
+    root_ = root.id();
     Open(root, Holds::kSchema);
     while (!open_.empty()) {
       Level& level = open_.back();
@@ -77,11 +78,17 @@ class Writer {
     bool is_first = true;
   };
 
-  [[nodiscard]] bool SaysNothing(const JsonValue& member) const {
+  [[nodiscard]] bool SaysNothing(const JsonValue& member) {
     const absl::string_view key = member.key();
     const bool is_text = key == "title" || key == "description" || key == "$comment";
     if (is_text) return member.is_string();
-    return key == "examples" && member.is_array() && !has_examples_;
+    return key == "examples" && member.is_array() && !HasExamples(member.at(root_));
+  }
+
+  // Looked for at the first examples: few schemas have some.
+  bool HasExamples(const JsonValue& root) {
+    if (!has_examples_.has_value()) has_examples_ = RefersToExamples(root);
+    return *has_examples_;
   }
 
   void Open(const JsonValue& at, Holds holds) {
@@ -110,7 +117,8 @@ class Writer {
     child.AppendCompact(&out_);
   }
 
-  bool has_examples_ = false;  // that are schemas
+  JsonId root_ = 0;
+  std::optional<bool> has_examples_;  // that are schemas
   std::string out_;
   std::vector<Level> open_;
 };

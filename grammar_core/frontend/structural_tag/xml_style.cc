@@ -2,8 +2,8 @@
 // is walked as a schema left it. Each member becomes an element whose value is the alternation of
 // its types' forms: strings without quotes, the rest as JSON.
 //
-// Invariant  no value holds a text that closes its element, so the first close that comes is the
-//            end; or a string stands in a CDATA section, and the first end of that is its end.
+// Invariant  no value holds a text that closes its element, so the first close is the end. Only a
+//            string in a CDATA section may; the first end of that is its end.
 // Cost       linear in the IR; members in any order take a node for each set of them that is left.
 // Bounds     kMaxFreeMembers members in any order; more are written as declared, with a warning.
 // Source     the models' chat templates; xgrammar's names.
@@ -120,12 +120,12 @@ class XmlWriter {
     without_ = excludes.of_all;
     if (may_be_cdata_) in_cdata_ = Without(without_, style.cdata_end);
     if (!speller_.HasMarker(style.end_of_values())) without_.emplace_back(style.end_of_values());
-    std::vector<std::string> without = without_;
-    raw_ = FreeText(without, b_);
+    raw_ = FreeText(without_, b_);
     if (may_be_cdata_) raw_ = b_.And({raw_, NotBeginning(style.cdata_begin)});
-    without.insert(without.end(), excludes.of_a_whole_value.begin(),
-                   excludes.of_a_whole_value.end());
-    whole_ = FreeText(without, b_);
+    std::vector<std::string> of_whole = without_;
+    of_whole.insert(of_whole.end(), excludes.of_a_whole_value.begin(),
+                    excludes.of_a_whole_value.end());
+    whole_ = FreeText(of_whole, b_);
     const bool compact = options.white_space == WhiteSpace::kCompact;
     const auto most = static_cast<std::uint32_t>(compact ? 0 : options.max_whitespace);
     space_ = b_.Repeat(b_.AnyByteOf(" \t\n\r"), 0, most);
