@@ -3,16 +3,15 @@
 
     tools/dev/check_words.py [ROOT]
 
-Read: the pages at the root and below docs, and the comments of all headers and protos but those of
-third_party. Reported, with file and line:
+Read: all pages but the notebook of measurements, and the comments of all headers and protos but
+those of third_party. Blocks of code in a page are not read. Reported, with file and line:
 
 - a sentence of more than LONGEST words; it ends at '.', '!', '?' or ':' before white space, or with
   its paragraph;
 - a phrase of ODD, which hides its subject or has a usual word;
 - a sentence that begins with "Of a", "Of the" and so on: what it speaks of comes too late.
 
-Code and drawings in a page, and tables in a comment, look like long sentences. Each stands in
-words_exceptions.txt: the file, how the place begins, and why it may stay. A line there that meets
+Tables in a comment look like long sentences. Each stands in words_exceptions.txt: the file, how the place begins, and why it may stay. A line there that meets
 nothing is an error too.
 
 Exit status: 0, or 1 with one line a finding.
@@ -32,9 +31,10 @@ ODD = re.compile(
 OF_FIRST = re.compile(r"Of (?:a|an|the|each|these|those)\b")
 SENTENCE_END = re.compile(r"(?<=[.!?:])\s+")
 WORD = re.compile(r"[A-Za-z][\w'-]*")
-NO_PROSE = ("|", "```", "#")
-FILES = ["*.h", "*.proto", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md",
-         "docs/*.md"]
+NO_PROSE = ("|", "#")
+FENCE = "```"
+ITEM = re.compile(r"(?:[-*]|\d+\.)\s")
+FILES = ["*.h", "*.proto", "*.md", ":!bench/results/notebook.md"]
 EXCEPTIONS = pathlib.Path("tools/dev/words_exceptions.txt")
 
 
@@ -47,15 +47,19 @@ def prose(path: pathlib.Path, line: str) -> str:
 
 
 def paragraphs(path: pathlib.Path, text: str) -> Iterator[tuple[int, str]]:
-    """Each with the number of its first line."""
+    """Each with the number of its first line. An item of a page's list is a paragraph."""
     lines: list[str] = []
+    in_code = False
     for number, line in enumerate([*text.splitlines(), ""], 1):
-        words = prose(path, line)
-        if words:
-            lines.append(words)
-        elif lines:
+        is_fence = path.suffix == ".md" and line.strip().startswith(FENCE)
+        in_code ^= is_fence
+        words = "" if in_code or is_fence else prose(path, line)
+        is_item = path.suffix == ".md" and ITEM.match(words)
+        if lines and (is_item or not words):
             yield number - len(lines), " ".join(lines)
             lines = []
+        if words:
+            lines.append(words)
 
 
 def fault(sentence: str) -> str:
