@@ -1,7 +1,8 @@
-// Tokens that punctuate JSON, and how far from the common path each leads: a text on one line, a
-// space after colons and commas, every declared name in turn, one item in each array. What is
-// written on other ways is at a greater distance.
+// Tokens that punctuate JSON or are typical of its values, and how far from the common path each
+// leads: a text on one line, a space after colons and commas, every declared name in turn, one item
+// in each array. What is written on other ways is at a greater distance.
 //
+// Source   what real texts of MaskBench go on with where a mask was not made ahead (`maskbench`).
 // Threads  no state.
 #ifndef MASKD_GRAMMAR_CORE_COMPILE_PUNCTUATION_H_
 #define MASKD_GRAMMAR_CORE_COMPILE_PUNCTUATION_H_
@@ -13,7 +14,7 @@
 
 namespace maskd {
 
-// A token of punctuation, and how far off the common path it leads.
+// Such a token, and how far off the common path it leads.
 struct PunctuationToken {
   TokenId id;
   int distance;

@@ -1,6 +1,7 @@
-// A search by distance from the common path: the states at distance 0 are those that a text on one
-// line with every declared name goes through, and each unusual token on the way adds some. Nearer
-// states are made first, so that what the deadline cuts off is what rows need least.
+// A search by distance from where it begins: each token on the way adds 1, a declared name in its
+// longest tokens 1 as a whole, and an unusual token some more (punctuation.h). A row's next tokens
+// are so made before what lies further on the common path: that path is found again from each place
+// of the row. Nearer states come first, so what a bound cuts off is what rows need least.
 //
 // Invariant  only makes what a row would make; a state is expanded once, at its smallest distance
 //            known then.
@@ -30,13 +31,15 @@ namespace maskd {
 namespace {
 
 // A state that allows more tokens is within a free text: its names are not to be guessed.
-constexpr std::size_t kMaxNarrow = 256;
+constexpr std::size_t kMaxNarrow = 64;
 constexpr std::size_t kMaxNarrowNext = 24;
 
 // Names of one object that are spelled out.
 constexpr std::size_t kMaxNames = 24;
 
-constexpr int kFewTokens = 1;  // the distance of a step where few tokens are allowed
+// What a token adds to a distance: each one, and beside it one of the few that a state allows.
+constexpr int kStep = 1;
+constexpr int kFewTokens = 1;
 constexpr std::size_t kMaxDistance = 6;
 
 class WarmUpRun {
@@ -92,11 +95,12 @@ class WarmUpRun {
     assert(*mask != nullptr && masks_ <= max_masks_);
     const bool has_names = FollowNames(state, distance);
     for (const auto& [id, further] : punctuation_)
-      if ((*mask)->Allows(id)) Push(Behind(state, id), distance + further);
+      if ((*mask)->Allows(id)) Push(Behind(state, id), distance + kStep + further);
     // Names are followed as they are declared, in long tokens; guesses at single ones would be more
     // states and fewer hits.
     if (has_names) return;
-    for (const TokenId id : LongestOfFew(**mask)) Push(Behind(state, id), distance + kFewTokens);
+    for (const TokenId id : LongestOfFew(**mask))
+      Push(Behind(state, id), distance + kStep + kFewTokens);
   }
 
   // Where an object's declared names may stand: each of them, in long tokens. Whether they may.
@@ -108,7 +112,7 @@ class WarmUpRun {
       TermId at = state;
       for (const TokenId id : TokensOf(names.texts[i]->substr(names.depth))) {
         at = Behind(at, id);
-        Push(at, distance);
+        Push(at, distance + kStep);
       }
     }
     return true;

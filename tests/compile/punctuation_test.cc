@@ -70,6 +70,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, PunctuationTest,
                              {"NoSpaceBeforeTheEnd", "}", " }"},
                              {"AnItem", " [\"", " []"},
                              {"AMember", "{\"", "{}"},
+                             {"ANumberAfterASpace", " ", "100"},
+                             {"AnAddressInAString", "\",", "https"},
                          }),
                          [](const auto& test) { return test.param.name; });
 

@@ -9,6 +9,7 @@
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/compile/warm_up.h"
 #include "grammar_core/compile/warm_up_from.h"
+#include "grammar_core/rows/masked_automaton.h"
 #include "grammar_core/tokenizer/loader.h"
 
 namespace maskd {
@@ -43,6 +44,23 @@ TEST(WarmUpBounds, TheMasksComeFirst) {
 TEST(WarmUpBounds, FewAheadAreFewer) {
   EXPECT_LT(kFewAhead.masks, WarmUpBounds().masks);
   EXPECT_LT(kFewAhead.wall_ms, WarmUpBounds().wall_ms);
+}
+
+// A comma is usual and a brace is not, but the place behind the brace is one token away.
+TEST(WarmUpBounds, WhatIsNextComesBeforeWhatIsUsualFurtherOn) {
+  Budget budget = Budget::Unlimited();
+  const auto grammar =
+      *CompileGrammar({"regex", R"(,{20}|\}x)", {}},
+                      TokenizerSpace::Create(EmbeddedByteVocabulary()), Limits(), budget);
+  EXPECT_EQ(WarmUp(*grammar, {.masks = 4, .wall_ms = kLongMs}), 4);
+  MaskedAutomaton& automaton = *grammar->automaton();
+  Work work(budget);
+  std::size_t taken = 0;
+  const TermId behind = automaton.StepToken(automaton.start(), '}', &taken, work);
+  ASSERT_NE(behind, kNothingTerm);
+  const std::int64_t made = automaton.mask_count();
+  ASSERT_NE(automaton.Mask(behind, work), nullptr);
+  EXPECT_EQ(automaton.mask_count(), made);
 }
 
 }  // namespace

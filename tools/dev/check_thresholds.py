@@ -17,7 +17,7 @@ import sys
 PAGE = "docs/design/thresholds.md"
 CORE = "grammar_core/"
 ROOMS = ["terms", "intersection", "derivatives", "automaton", "mask_routes", "unique_items", "rows",
-         "completion", "ir/facts", "mask"]
+         "completion", "compile", "ir/facts", "mask"]
 
 FACTS = {
     # No value, no node, no state: numbers that stand for none, or for a special one.
@@ -35,6 +35,7 @@ FACTS = {
     # Sizes: of registers, of rows of a table, of what an entry takes.
     "kLanes", "kBlock", "kBlockWords", "kMaskRoutes", "kBytesPerState", "kSetBytes",
     "kEmptyDeques", "kEmptyDeque", "kBytesAnEntry", "kAllocationBytes", "kCounterBytes",
+    "kAllocation", "kInPlace",
 }  # fmt: skip
 
 CONSTANT = re.compile(
