@@ -7,7 +7,7 @@
 // Invariant  a node is never changed once it has its tokens; ending_[s] is kNone where none is
 //            known, so no state is searched twice.
 // Cost       a search for each new cell (kCellWork), then a look at each byte for each token that
-//            begins there.
+//            begins there. Where items differ: a step of the row for each byte within their array.
 #include "grammar_core/matcher/endings.h"
 
 #include <algorithm>
@@ -57,12 +57,9 @@ int Endings::Few(const TokenStepper& stepper, State state) {
 int Endings::Few(const TokenStepper& stepper, State state, Work& work, std::string* text) {
   if (!stepper.states().automaton().tables().remembers()) return FewAsIfEqual(stepper, state);
   ForgetOthers(stepper);
-  if (RowStates::IsOwn(state)) return FewDistinct(stepper, state, work, text);
-  if (const auto known = few_distinct_.find(state); known != few_distinct_.end())
-    return known->second;
-  const int few = FewDistinct(stepper, state, work, nullptr);
-  if (work.ok()) few_distinct_[state] = few;
-  return few;
+  if (RowStates::IsOwn(state)) return FewOwn(stepper, state, work, text);
+  const Node node = DistinctEnding(stepper, state, work);
+  return node == kNone || nodes_[node].few == kNoTokens ? kNever : nodes_[node].few;
 }
 
 int Endings::FewAsIfEqual(const TokenStepper& stepper, State state) {
@@ -71,11 +68,13 @@ int Endings::FewAsIfEqual(const TokenStepper& stepper, State state) {
 }
 
 std::string Endings::Text(const TokenStepper& stepper, State state) {
+  return TextFrom(EndingOf(stepper, stepper.states().Shared(state)));
+}
+
+std::string Endings::TextFrom(Node node) const {
   std::string text;
-  for (Node node = EndingOf(stepper, stepper.states().Shared(state)); node != kEnd && node != kNone;
-       node = nodes_[node].next) {
+  for (; node != kEnd && node != kNone; node = nodes_[node].next)
     if (!nodes_[node].is_named()) text.push_back(nodes_[node].byte);
-  }
   return text;
 }
 
@@ -83,12 +82,12 @@ void Endings::Forget() {
   texts_.Forget();
   nodes_.resize(1);
   ending_.clear();
-  few_distinct_.clear();
+  distinct_.clear();
 }
 
 std::int64_t Endings::held_bytes() const {
   return static_cast<std::int64_t>(nodes_.size() * sizeof(Byte)) + texts_.held_bytes() +
-         static_cast<std::int64_t>(ending_.size() + few_distinct_.size()) * kBytesAState;
+         static_cast<std::int64_t>(ending_.size() + distinct_.size()) * kBytesAState;
 }
 
 void Endings::ForgetOthers(const TokenStepper& stepper) {
@@ -97,16 +96,56 @@ void Endings::ForgetOthers(const TokenStepper& stepper) {
   Forget();
 }
 
-int Endings::FewDistinct(const TokenStepper& stepper, State state, Work& work, std::string* text) {
-  const int few = FewAsIfEqual(stepper, state);
-  if (few == kNever) return kNever;
-  std::optional<std::string> found = DistinctText(stepper, state, work);
+int Endings::FewOwn(const TokenStepper& stepper, State state, Work& work, std::string* text) {
+  if (FewAsIfEqual(stepper, state) == kNever) return kNever;
+  const std::optional<Distinct> found = DistinctOf(stepper, state, work);
   if (!found.has_value()) return kNever;
-  const bool is_same = *found == Text(stepper, state);
-  const auto pieces = is_same ? std::vector<TokenId>() : FewestPieces(stepper.search(), *found);
-  if (text != nullptr) *text = *std::move(found);
-  if (is_same) return few;
-  return pieces.empty() ? kNever : static_cast<int>(pieces.size());
+  if (text != nullptr) *text = absl::StrCat(found->text, TextFrom(found->behind));
+  // The row goes on, and its own bytes are of no use to others.
+  const std::size_t kept = nodes_.size();
+  const Node node = PutAll(stepper.search(), *found);
+  const int few = node == kNone || nodes_[node].few == kNoTokens ? kNever : nodes_[node].few;
+  nodes_.resize(kept);
+  return few;
+}
+
+Endings::Node Endings::DistinctEnding(const TokenStepper& stepper, State state, Work& work) {
+  assert(!RowStates::IsOwn(state));
+  if (const auto known = distinct_.find(state); known != distinct_.end()) return known->second;
+  if (FewAsIfEqual(stepper, state) == kNever) return kNone;
+  const Node node = MakeDistinct(stepper, state, work);
+  if (work.ok()) distinct_[state] = node;
+  return node;
+}
+
+// As long as the ending goes through states of all rows it is the same for each of them.
+Endings::Node Endings::MakeDistinct(const TokenStepper& stepper, State state, Work& work) {
+  const RowStates& states = stepper.states();
+  const RowStates::Scratch scratch(states);
+  const std::string ending = Text(stepper, state);
+  std::vector<State> path = {state};
+  for (std::size_t i = 0; i < ending.size() && !distinct_.contains(path.back()); ++i) {
+    const State next =
+        states.TakeUnsearched(path.back(), static_cast<unsigned char>(ending[i]), work);
+    if (next == kNothingTerm || next == kFailedTerm || RowStates::IsOwn(next)) break;
+    path.push_back(next);
+  }
+  if (!work.ok()) return kNone;
+  Node node = kNone;
+  if (const auto known = distinct_.find(path.back()); known != distinct_.end())
+    node = known->second;
+  else if (const auto found = DistinctOf(stepper, path.back(), work); found.has_value())
+    node = distinct_[path.back()] = PutAll(stepper.search(), *found);
+  if (node == kNone) {
+    // Another byte before may lead on.
+    const auto found = DistinctOf(stepper, state, work);
+    return found.has_value() ? PutAll(stepper.search(), *found) : kNone;
+  }
+  for (path.pop_back(); !path.empty() && node != kNone; path.pop_back()) {
+    node = PutAll(stepper.search(), {ending.substr(path.size() - 1, 1), node});
+    distinct_[path.back()] = node;
+  }
+  return node;
 }
 
 std::vector<TokenId> Endings::Tokens(const TokenStepper& stepper, State state) {
@@ -147,24 +186,28 @@ std::vector<TokenId> Endings::TokensByPieces(const TokenStepper& stepper, State 
 
 std::optional<std::string> Endings::DistinctText(const TokenStepper& stepper, State state,
                                                  Work& work) {
-  const RowStates& states = stepper.states();
-  std::string text = Text(stepper, state);
-  if (!states.automaton().tables().remembers()) return text;
-  const RowStates::Scratch scratch(states);
-  if (states.Completes(state, text, work)) return text;
+  if (!stepper.states().automaton().tables().remembers()) return Text(stepper, state);
+  const std::optional<Distinct> found = DistinctOf(stepper, state, work);
+  if (!found.has_value()) return std::nullopt;
+  return absl::StrCat(found->text, TextFrom(found->behind));
+}
+
+std::optional<Endings::Distinct> Endings::DistinctOf(const TokenStepper& stepper, State state,
+                                                     Work& work) {
+  const RowStates::Scratch scratch(stepper.states());
   // Without a search at each byte first: the text that is found shows what may be written. Where
   // that way comes to where all that is left repeats something, searches keep it from there.
   for (const Take take : {&RowStates::TakeUnsearched, &RowStates::Take}) {
     if (!work.ok()) break;
-    auto repaired = RepairedText(stepper, state, take, work);
+    auto repaired = Repaired(stepper, state, take, work);
     if (repaired.has_value()) return repaired;
   }
   return std::nullopt;
 }
 
 // Where a byte is refused, another one takes its place, or that of one shortly before.
-std::optional<std::string> Endings::RepairedText(const TokenStepper& stepper, State state,
-                                                 Take take, Work& work) {
+std::optional<Endings::Distinct> Endings::Repaired(const TokenStepper& stepper, State state,
+                                                   Take take, Work& work) {
   const RowStates& states = stepper.states();
   std::string text;
   std::vector<Place> places = {{state}};
@@ -178,14 +221,29 @@ std::optional<std::string> Endings::RepairedText(const TokenStepper& stepper, St
       const State next = (states.*take)(places.back().state, byte, work);
       places.back().tried.set(byte);
       if (next == kNothingTerm || next == kFailedTerm) break;
+      const bool has_left = RowStates::IsOwn(places.back().state) && !RowStates::IsOwn(next);
       places.push_back({next});
       text.push_back(ending[taken]);
+      if (!has_left || distinct_depth_ >= kMaxDistinctDepth) continue;
+      ++distinct_depth_;
+      const Node behind = DistinctEnding(stepper, next, work);
+      --distinct_depth_;
+      if (behind != kNone) return Distinct{std::move(text), behind};
     }
-    if (taken == ending.size() && states.MayEnd(places.back().state)) return text;
+    if (taken == ending.size() && states.MayEnd(places.back().state))
+      return Distinct{std::move(text), kEnd};
     if (taken == ending.size() || !TakeOther(stepper, take, &places, &text, work))
       return std::nullopt;
   }
   return std::nullopt;
+}
+
+Endings::Node Endings::PutAll(const TokenSearch& search, const Distinct& ending) {
+  Node node = ending.behind;
+  if (ending.text.size() + nodes_[node].bytes > kMaxDistinctBytes) return kNone;
+  for (auto byte = ending.text.rbegin(); byte != ending.text.rend(); ++byte)
+    node = Put(search, *byte, node);
+  return node;
 }
 
 bool Endings::TakeOther(const TokenStepper& stepper, Take take, std::vector<Place>* places,
@@ -195,10 +253,14 @@ bool Endings::TakeOther(const TokenStepper& stepper, Take take, std::vector<Plac
   Other best;
   std::size_t at = 0;
   for (std::size_t back = 1; back <= std::min(places->size(), kMaxBack) && work.ok(); ++back) {
-    if (back > 2 && best.next != kNothingTerm) break;
-    const Other other = OtherByte(stepper, (*places)[places->size() - back], take, work);
+    const bool is_far = back > 2;
+    if (is_far && best.next != kNothingTerm && !best.may_repeat()) break;
+    const Other other = OtherByte(stepper, &(*places)[places->size() - back], take, work);
+    if (other.next == kNothingTerm) continue;
     // Of two that cost the same the one further back has less before it.
-    if (other.next == kNothingTerm || best.cost < other.cost) continue;
+    const bool is_better =
+        is_far && best.next != kNothingTerm ? !other.may_repeat() : !(best.cost < other.cost);
+    if (!is_better) continue;
     best = other;
     at = places->size() - back;
   }
@@ -212,17 +274,18 @@ bool Endings::TakeOther(const TokenStepper& stepper, Take take, std::vector<Plac
 }
 
 // White space would change nothing.
-Endings::Other Endings::OtherByte(const TokenStepper& stepper, const Place& place, Take take,
+Endings::Other Endings::OtherByte(const TokenStepper& stepper, Place* place, Take take,
                                   Work& work) {
   const RowStates& states = stepper.states();
-  const int enough = FewAsIfEqual(stepper, place.state);
-  const FirstClasses::Set first = states.FirstOf(place.state, work);
+  const int enough = FewAsIfEqual(stepper, place->state);
+  if (!place->first.has_value()) place->first = states.FirstOf(place->state, work);
+  const FirstClasses::Set& first = *place->first;
   Other best;
   for (std::size_t c = first._Find_first(); c < first.size() && work.ok();
        c = first._Find_next(c)) {
     const unsigned char byte = states.classes().Sample(static_cast<int>(c));
-    if (place.tried.test(byte) || absl::ascii_isspace(byte)) continue;
-    const State next = (states.*take)(place.state, byte, work);
+    if (place->tried.test(byte) || absl::ascii_isspace(byte)) continue;
+    const State next = (states.*take)(place->state, byte, work);
     if (next == kNothingTerm || next == kFailedTerm) continue;
     const bool may_repeat = RowStates::IsOwn(next) && !states.TakenRests(next).empty();
     const Other other = {byte, next, {FewAsIfEqual(stepper, next), may_repeat}};

@@ -7,6 +7,8 @@
 // Items    items of an array may have to differ (unique_items/row_memory.h). The ending is first
 //          made as if they could be equal. A byte that would repeat an item is replaced by the one
 //          that costs least, and the ending goes on from there. That may not be the shortest.
+//          Behind such an array a row has nothing written any more: its states are those of all
+//          rows again, and from there on the known ending is taken.
 // Lengths  a string that must have so many characters more gets them from the longest tokens of its
 //          characters, not from the first character that it takes.
 // Named    a token that the grammar names, as the marker that ends a call, is one of an ending
@@ -89,24 +91,46 @@ class Endings {
   // The same of a state's distinct items, and the bytes that it may have replaced.
   static constexpr std::int64_t kDistinctWork = 20'000;
   static constexpr int kMaxReplaced = 64;
-  // How far back: a word such as `false` is told from another at its first byte.
-  static constexpr std::size_t kMaxBack = 12;
+  // How far back: to the first byte of a word such as `false`, or of the member before it. Where
+  // places nearby could only repeat what is written, in more digits perhaps, those are asked.
+  static constexpr std::size_t kMaxBack = 32;
+  // Arrays of distinct items one behind the other that are looked at at once, and bytes of all.
+  static constexpr int kMaxDistinctDepth = 16;
+  static constexpr std::size_t kMaxDistinctBytes = 4 * ShortestTexts::kMaxBytes;
   // Branches of a choice with tokens in them that are looked at, and choices in choices.
   static constexpr std::size_t kMaxBranches = 64;
   static constexpr int kMaxChoices = 3;
 
   int FewAsIfEqual(const TokenStepper& stepper, State state);
-  int FewDistinct(const TokenStepper& stepper, State state, Work& work, std::string* text);
-  // What ends a state, its items distinct; nothing where none is found.
+  // The same where items must differ, of an own state.
+  int FewOwn(const TokenStepper& stepper, State state, Work& work, std::string* text);
+  // The ending, its items distinct, of a state that is no own one; kNone where none is found, and
+  // where `work` fails. Good until the next call.
+  Node DistinctEnding(const TokenStepper& stepper, State state, Work& work);
+  Node MakeDistinct(const TokenStepper& stepper, State state, Work& work);
+
+  // An ending whose items differ: bytes, and what follows them.
+  struct Distinct {
+    std::string text;
+    Node behind = kEnd;
+  };
+  // That of a state; nothing where none is found. Good until the next call.
+  std::optional<Distinct> DistinctOf(const TokenStepper& stepper, State state, Work& work);
+  // The same as text.
   std::optional<std::string> DistinctText(const TokenStepper& stepper, State state, Work& work);
   // A step by a byte, with or without a search for what may still be written behind it.
   using Take = State (RowStates::*)(State, unsigned char, Work&) const;
-  std::optional<std::string> RepairedText(const TokenStepper& stepper, State state, Take take,
-                                          Work& work);
-  // A place on the way, and the bytes that were tried there.
+  std::optional<Distinct> Repaired(const TokenStepper& stepper, State state, Take take, Work& work);
+  // Puts the bytes before what follows them; kNone where that is too long.
+  Node PutAll(const TokenSearch& search, const Distinct& ending);
+  // The bytes from `node` on.
+  [[nodiscard]] std::string TextFrom(Node node) const;
+
+  // A place on the way, the bytes that were tried there, and once it was asked those that it takes.
   struct Place {
     State state = kNothingTerm;
     std::bitset<256> tried = {};
+    std::optional<FirstClasses::Set> first = std::nullopt;
   };
   // A byte that was not tried and that a place takes, with the fewest tokens behind it, and of
   // those one that begins nothing that is written already.
@@ -114,8 +138,9 @@ class Endings {
     unsigned char byte = 0;
     State next = kNothingTerm;  // where there is none
     std::pair<int, bool> cost = {kNever, true};
+    [[nodiscard]] bool may_repeat() const { return cost.second; }
   };
-  Other OtherByte(const TokenStepper& stepper, const Place& place, Take take, Work& work);
+  Other OtherByte(const TokenStepper& stepper, Place* place, Take take, Work& work);
   // Takes another byte in the last places of `text`; false where there is none.
   bool TakeOther(const TokenStepper& stepper, Take take, std::vector<Place>* places,
                  std::string* text, Work& work);
@@ -142,8 +167,9 @@ class Endings {
   std::uint64_t automaton_ = 0;  // the serial number of the one whose states are known
   ShortestTexts texts_;
   std::vector<Byte> nodes_ = {{kEnd, 0, 0, 0, kNoToken}};
-  absl::flat_hash_map<TermId, Node> ending_;      // as if items could be equal
-  absl::flat_hash_map<State, int> few_distinct_;  // of states that are no own states
+  absl::flat_hash_map<TermId, Node> ending_;   // as if items could be equal
+  absl::flat_hash_map<State, Node> distinct_;  // of states that are no own states
+  int distinct_depth_ = 0;                     // of DistinctEnding() in itself
 };
 
 }  // namespace maskd

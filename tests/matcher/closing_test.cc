@@ -121,6 +121,57 @@ TEST(Endings, AByteThatRepeatsIsReplacedWhereLeastStandsBeforeIt) {
   EXPECT_EQ(tokens.size(), std::string_view(R"({"_":true,"a":true,"b":true})").size());
 }
 
+// 1 and 1.0 are one value: the third item needs another one, further back, and no more digits.
+TEST(Endings, AValueThatMayOnlyRepeatIsNotWrittenInOtherWords) {
+  const auto space = TokenizerSpace::Create(EmbeddedByteVocabulary());
+  const auto grammar = Compile(
+      {"json_schema", R"({"type":"array","uniqueItems":true,"minItems":3,"items":{"type":"object",)"
+                      R"("properties":{"count":{"enum":[1,2,"red",null,"no","so"]},)"
+                      R"("name":{"type":"boolean"}},)"
+                      R"("required":["count","name"],"additionalProperties":false}})"},
+      space);
+  ASSERT_NE(grammar, nullptr);
+  const Matcher start(grammar);
+  Budget budget({.work = 1'000'000});
+  Work work(budget);
+  const auto tokens = Endings().Tokens(start.stepper(), start.place(), work);
+  EXPECT_TRUE(work.ok());
+  EXPECT_LT(budget.spent(), 5'000);
+  EXPECT_EQ(tokens.size(), std::string_view(R"([{"count":1,"name":true},{"count":1,"name":false},)"
+                                            R"({"count":2,"name":true}])")
+                               .size());
+}
+
+// A row writes nothing into the array any more, and before it nothing yet.
+TEST(Endings, WhatIsBesideAnArrayOfDistinctItemsIsLookedForOnce) {
+  const auto space = TokenizerSpace::Create(EmbeddedByteVocabulary());
+  const auto grammar = Compile(
+      {"json_schema", R"({"type":"object","properties":{)"
+                      R"("one":{"type":"array","uniqueItems":true,"minItems":9,)"
+                      R"("items":{"type":"string"}},"two":{"type":"object","minProperties":9,)"
+                      R"("additionalProperties":{"type":"boolean"}}},)"
+                      R"("required":["one","two"],"additionalProperties":false})"},
+      space);
+  ASSERT_NE(grammar, nullptr);
+  Endings endings;
+  Matcher row(grammar);
+  std::vector<std::int64_t> spent;
+  int few = Endings::kNever;
+  for (const char byte : std::string_view(R"({"one":["",")")) {
+    Budget budget({.work = 1'000'000});
+    Work work(budget);
+    few = endings.Few(row.stepper(), row.place(), work);
+    spent.push_back(budget.spent());
+    ASSERT_TRUE(row.Accept(static_cast<unsigned char>(byte)).ok());
+  }
+  EXPECT_LT(few, Endings::kNever);
+  // The first look finds all. Before the array one is a table read; within it the array alone is
+  // walked.
+  EXPECT_GT(spent[0], 500);
+  for (std::size_t i = 1; i < 8; ++i) EXPECT_LT(spent[i], 20) << i;
+  for (std::size_t i = 8; i < spent.size(); ++i) EXPECT_LT(spent[i], spent[0] / 2) << i;
+}
+
 // Schemas whose endings depend on what the row has written, or on what it has not.
 const char* const kRareSchemas[] = {
     R"({"type":"array","uniqueItems":true,"items":{"type":"string"}})",
@@ -142,6 +193,12 @@ const char* const kRareSchemas[] = {
         "if":{"properties":{"a":{"const":"b"}}},"then":{"required":["bc"]}})",
     R"({"type":"string","minLength":6,"maxLength":9})",
     R"({"type":"object"})",
+    R"({"type":"array","uniqueItems":true,"minItems":3,"items":{"type":"object",
+        "properties":{"a":{"enum":[1,2,3,"a","b","ab"]},"ab":{"type":"boolean"}},
+        "required":["a","ab"],"additionalProperties":false}})",
+    R"({"type":"object","properties":{"a":{"type":"array","uniqueItems":true,"minItems":2,
+        "items":{"type":"integer"}},"b":{"type":"array","uniqueItems":true,"minItems":2,
+        "items":{"enum":["a","b","ab"]}}},"required":["a","b"],"additionalProperties":false})",
 };
 
 // Schemas of which the fewest tokens of all are soon searched for.
