@@ -137,5 +137,29 @@ TEST(LazyPlacesBoundTest, PlacesAreBounded) {
             absl::StatusCode::kResourceExhausted);
 }
 
+// What is held for all calls of a large rule is bounded by the work that it costs.
+TEST(LazyPlacesBoundTest, LargeRulesThatAreCalledOftenEndTheBudget) {
+  std::string grammar = "start: \"\"";
+  for (int i = 0; i < 2000; ++i) absl::StrAppend(&grammar, " r");
+  absl::StrAppend(&grammar, "\nr: \"\"");
+  for (int i = 0; i < 2000; ++i) absl::StrAppend(&grammar, " \"a\"");
+  TextInReading text(grammar);
+  ReadDefinitions(text);
+  text.budget = Budget(Budget::Bounds{});
+  EXPECT_EQ(LazyPlaces(text.grammar, text.reading).Find(0).code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+// A sweep for each rule would be 400 of 2,000 expressions.
+TEST(LazyPlacesBoundTest, AChainOfRulesIsSweptFewTimes) {
+  std::string grammar = "start: r0\n";
+  for (int i = 0; i < 400; ++i) absl::StrAppend(&grammar, "r", i, ": \"a\" r", i + 1, " | \"b\"\n");
+  TextInReading text(absl::StrCat(grammar, "r400: \"a\""));
+  ReadDefinitions(text);
+  const std::int64_t before = text.budget.spent();
+  EXPECT_TRUE(LazyPlaces(text.grammar, text.reading).Find(0).ok());
+  EXPECT_LT(text.budget.spent() - before, 200'000);
+}
+
 }  // namespace
 }  // namespace maskd

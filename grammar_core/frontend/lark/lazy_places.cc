@@ -150,8 +150,13 @@ absl::Status LazyPlaces::FindCalled(std::uint32_t start) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known = {{{0, start}, 0}};
   for (std::uint32_t i = 0; i < called_.size(); ++i) {
     const std::uint32_t rule = called_[i].definition;
+    // Some hundred bytes are held for each expression.
+    constexpr std::int64_t kUnitsAnExpression = 8;
+    const Definition& definition = DefinitionOf(i);
+    const std::int64_t expressions = definition.body - definition.first + std::int64_t{1};
+    const absl::Status status = reading_.budget.Spend(kUnitsAnExpression * expressions);
+    if (!status.ok()) return status;
     for (const ExprId call : CallsIn(rule)) {
-      if (absl::Status status = reading_.budget.Spend(); !status.ok()) return status;
       const std::uint32_t to = *grammar_.definition_of[grammar_.expressions[call].a];
       const auto next = static_cast<std::uint32_t>(called_.size());
       const std::uint32_t entry = group_.at(to) == group_.at(rule) ? called_[i].entry : next;
@@ -232,18 +237,27 @@ absl::Status LazyPlaces::FindEnds() {
       const Ends before = EndsIn(called, rule.body);
       for (ExprId id = rule.first; id <= rule.body; ++id) {
         if (!rule_level_[id]) continue;
-        if (absl::Status status = reading_.budget.Spend(); !status.ok()) return status;
-        called_[called].ends[id - rule.first] = EndsOf(called, id);
+        Ends ends = EndsOf(called, id);
+        const std::size_t size = ends.first.size() + ends.last.size();
+        if (absl::Status status = SpendOnLeaves(size); !status.ok()) return status;
+        called_[called].ends[id - rule.first] = std::move(ends);
       }
       changed = changed || before != EndsIn(called, rule.body);
     }
   }
   for (std::uint32_t called = 0; called < called_.size(); ++called) {
     const Definition& rule = DefinitionOf(called);
-    for (ExprId id = rule.first; id <= rule.body; ++id)
-      if (rule_level_[id]) Join(called, id);
+    for (ExprId id = rule.first; id <= rule.body; ++id) {
+      if (!rule_level_[id]) continue;
+      if (absl::Status status = Join(called, id); !status.ok()) return status;
+    }
   }
   return absl::OkStatus();
+}
+
+absl::Status LazyPlaces::SpendOnLeaves(std::size_t count) const {
+  constexpr std::size_t kLeavesPerUnit = 4;
+  return reading_.budget.Spend(static_cast<std::int64_t>(1 + count / kLeavesPerUnit));
 }
 
 LazyPlaces::Ends LazyPlaces::EndsOf(std::uint32_t called, ExprId expression) const {
@@ -288,21 +302,24 @@ LazyPlaces::Ends LazyPlaces::EndsOfSequence(std::uint32_t called,
 }
 
 // What follows what within one expression.
-void LazyPlaces::Join(std::uint32_t called, ExprId expression) {
+absl::Status LazyPlaces::Join(std::uint32_t called, ExprId expression) {
   const Expression& e = grammar_.expressions[expression];
   const std::vector<ExprId> parts = ChildrenOf(expression);
-  if (e.kind == ExprKind::kRepeat && e.b > 1) {
-    const Ends& ends = EndsIn(called, parts[0]);
-    for (const std::uint32_t leaf : ends.last) AddAll(ends.first, &behind_[leaf]);
-  }
-  if (e.kind != ExprKind::kSequence) return;
+  const auto join = [&](ExprId part, ExprId next) {
+    const Leaves& last = EndsIn(called, part).last;
+    const Leaves& first = EndsIn(called, next).first;
+    for (const std::uint32_t leaf : last) AddAll(first, &behind_[leaf]);
+    return SpendOnLeaves(last.size() * first.size());
+  };
+  if (e.kind == ExprKind::kRepeat && e.b > 1) return join(parts[0], parts[0]);
+  if (e.kind != ExprKind::kSequence) return absl::OkStatus();
   for (std::size_t i = 0; i < parts.size(); ++i) {
     for (std::size_t next = i + 1; next < parts.size(); ++next) {
-      for (const std::uint32_t leaf : EndsIn(called, parts[i]).last)
-        AddAll(EndsIn(called, parts[next]).first, &behind_[leaf]);
+      if (absl::Status status = join(parts[i], parts[next]); !status.ok()) return status;
       if (!EndsIn(called, parts[next]).may_be_empty) break;
     }
   }
+  return absl::OkStatus();
 }
 
 absl::Status LazyPlaces::FindPlaces() {
@@ -314,8 +331,9 @@ absl::Status LazyPlaces::FindPlaces() {
   while (!open.empty()) {
     const std::vector<std::uint32_t> place = std::move(open.back());
     open.pop_back();
-    const auto spent = static_cast<std::int64_t>(1 + place.size());
-    if (absl::Status status = reading_.budget.Spend(spent); !status.ok()) return status;
+    std::size_t behind_all = 4 * place.size();
+    for (const std::uint32_t leaf : place) behind_all += behind_[leaf].size();
+    if (absl::Status status = SpendOnLeaves(behind_all); !status.ok()) return status;
     std::map<std::string, Leaves> behind;
     for (const std::uint32_t leaf : place) AddAll(behind_[leaf], &behind[leaves_[leaf].kind]);
     for (const auto& [kind, leaves] : behind) {

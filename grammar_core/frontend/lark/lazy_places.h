@@ -92,7 +92,9 @@ class LazyPlaces {
   absl::Status FindEnds();
   [[nodiscard]] Ends EndsOf(std::uint32_t called, ExprId expression) const;
   [[nodiscard]] Ends EndsOfSequence(std::uint32_t called, const std::vector<ExprId>& parts) const;
-  void Join(std::uint32_t called, ExprId expression);
+  absl::Status Join(std::uint32_t called, ExprId expression);
+  // The work of going over so many leaves.
+  [[nodiscard]] absl::Status SpendOnLeaves(std::size_t count) const;
   absl::Status FindPlaces();
   [[nodiscard]] std::vector<ExprId> ChildrenOf(ExprId expression) const;
   [[nodiscard]] const Definition& DefinitionOf(std::uint32_t called) const {
