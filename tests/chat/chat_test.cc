@@ -129,6 +129,24 @@ TEST(Chat, RemarksHaveNoPlaceInTheTag) {
     EXPECT_FALSE(absl::StartsWith(warning.place, "/format")) << warning.place;
 }
 
+TEST(Chat, NothingHasAPlaceInTheTag) {
+  const auto read = ReadChatText(ChatText(ToolsText({kGoodTool, kBadTool}, "auto"), kLeaveOut));
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_FALSE(read->ir.rules.empty());
+  for (const IrRule& rule : read->ir.rules)
+    EXPECT_FALSE(absl::StartsWith(rule.place, "/format")) << rule.place;
+}
+
+TEST(Chat, WhyNothingSatisfiesTheFormatIsToldAtItsPlace) {
+  const auto read = ReadChatText(ChatText(
+      R"({"response_format":{"type":"json_schema","json_schema":{"schema":{"items":{
+          "type":"string","minLength":5,"maxLength":3},"type":"array","minItems":1}}}})"));
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_FALSE(read->faults.empty());
+  for (const auto& [rule, fault] : read->faults)
+    EXPECT_EQ(ErrorPlace(fault), "/request/response_format/json_schema/schema/items/maxLength");
+}
+
 std::string NormalOf(const std::string& text) {
   return NormalChat(JsonDocument::Parse(text, Limits())->root());
 }

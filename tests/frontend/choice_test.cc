@@ -1,7 +1,13 @@
+// Choices are exactly the listed texts, and lists that are none are refused at their place.
+#include "grammar_core/frontend/choice/choice.h"
+
+#include <random>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -23,6 +29,36 @@ TEST(ChoiceTest, TakesExactlyTheListed) {
   for (const char* text : {"ye", "yesno", " no", "é", "a\\\"b", "\"yes\""})
     EXPECT_FALSE(recognizer.Accepts(text)) << text;
   EXPECT_TRUE(read->warnings.empty());
+}
+
+// Lists in which one text begins another, and the same text stands in two spellings.
+TEST(ChoiceTest, RandomListsAreTheirTexts) {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 100; ++i) {
+    std::set<std::string> listed;
+    std::vector<std::string> spelled;
+    for (std::size_t count = 1 + random() % 5; count > 0; --count) {
+      std::string text;
+      std::string spelling;
+      for (std::size_t size = random() % 4; size > 0; --size) {
+        text.push_back(random() % 2 == 0 ? 'a' : 'b');
+        absl::StrAppend(&spelling, random() % 3 == 0 ? text.back() == 'a' ? "\\u0061" : "\\u0062"
+                                                     : text.substr(text.size() - 1));
+      }
+      listed.insert(text);
+      spelled.push_back(absl::StrCat("\"", spelling, "\""));
+    }
+    const auto read = ReadForTest("choice", absl::StrCat("[", absl::StrJoin(spelled, ","), "]"));
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->warnings.size(), spelled.size() - listed.size());
+    IrRecognizer recognizer(read->ir);
+    std::vector<std::string> texts = {""};
+    for (std::size_t at = 0; at < texts.size(); ++at) {
+      EXPECT_EQ(recognizer.Accepts(texts[at]), listed.contains(texts[at])) << texts[at];
+      if (texts[at].size() == 4) continue;
+      for (const char letter : {'a', 'b'}) texts.push_back(texts[at] + letter);
+    }
+  }
 }
 
 TEST(ChoiceTest, TwinIsAWarning) {

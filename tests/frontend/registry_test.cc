@@ -1,8 +1,17 @@
+// What holds for every kind of grammar: names, options, limits, and what is parsed.
+#include <set>
+#include <string>
+#include <utility>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/compile/pipeline.h"
+#include "grammar_core/frontend/front_end.h"
+#include "grammar_core/frontend/parsed_source.h"
+#include "grammar_core/frontend/read_context.h"
+#include "grammar_core/frontend/read_result.h"
 #include "tests/frontend/reading.h"
 
 namespace maskd {
@@ -36,6 +45,88 @@ TEST(RegistryTest, OptionsAreChecked) {
   options = {};
   options.max_number_digits = 0;
   EXPECT_EQ(ErrorPlace(ReadForTest("json", "", options).status()), "options.max_number_digits");
+}
+
+// Place of the error for options that `change` makes; empty where they are fine.
+template <typename Change>
+std::string FaultOf(Change change) {
+  GrammarOptions options;
+  change(options);
+  const absl::Status status = ParseSource({"json", "", options}, Limits()).status();
+  if (!status.ok()) EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  return ErrorPlace(status);
+}
+
+TEST(RegistryTest, OptionsAreCheckedAtTheirEnds) {
+  for (const int indent : {-1, 0, 16, 17}) {
+    const std::string place = FaultOf([&](GrammarOptions& options) { options.indent = indent; });
+    EXPECT_EQ(place, indent < 0 || indent > 16 ? "options.indent" : "") << indent;
+  }
+  EXPECT_EQ(FaultOf([](GrammarOptions& options) {
+              options.indent = 2;
+              options.white_space = WhiteSpace::kCompact;
+            }),
+            "options.indent");
+  for (const int most : {-1, 0, 1}) {
+    const auto expected = [&](const char* place) { return std::string(most < 1 ? place : ""); };
+    EXPECT_EQ(FaultOf([&](GrammarOptions& options) { options.max_tokens = most; }),
+              expected("options.max_tokens"));
+    EXPECT_EQ(FaultOf([&](GrammarOptions& options) { options.max_characters = most; }),
+              expected("options.max_characters"));
+    EXPECT_EQ(FaultOf([&](GrammarOptions& options) { options.max_number_digits = most; }),
+              expected("options.max_number_digits"));
+  }
+  EXPECT_EQ(FaultOf([](GrammarOptions& options) { options.max_whitespace = 0; }), "");
+}
+
+TEST(RegistryTest, SeparatorsAreASignAndWhiteSpace) {
+  for (const char* good : {",", ", ", ",\n\t\r "}) {
+    EXPECT_EQ(FaultOf([&](GrammarOptions& options) { options.item_separator = good; }), "");
+    EXPECT_EQ(FaultOf([&](GrammarOptions& options) { options.key_separator = good; }),
+              "options.key_separator");
+  }
+  for (const char* bad : {"", " ", " ,", ",,", ", a", ",\f", ",\xC2\xA0", ";"})
+    EXPECT_EQ(FaultOf([&](GrammarOptions& options) { options.item_separator = bad; }),
+              "options.item_separator")
+        << bad;
+  EXPECT_EQ(
+      FaultOf([&](GrammarOptions& options) { options.item_separator = std::string(",\0", 2); }),
+      "options.item_separator");
+  EXPECT_EQ(FaultOf([](GrammarOptions& options) { options.key_separator = ": "; }), "");
+}
+
+// A parsed source is moved about before it is read.
+TEST(RegistryTest, TheTextsOfSomeKindsAreParsedOnce) {
+  std::set<std::string> parsed_kinds;
+  for (const std::string& kind : FrontEndKinds()) {
+    absl::StatusOr<ParsedSource> parsed = ParseSource({kind, "[\"a\"]"}, Limits());
+    ASSERT_TRUE(parsed.ok()) << parsed.status();
+    EXPECT_EQ(parsed->source.kind, kind);
+    EXPECT_EQ(parsed->context.markers, nullptr);
+    EXPECT_EQ(parsed->context.schemas, nullptr);
+    if (!parsed->json.has_value()) continue;
+    parsed_kinds.insert(kind);
+    const ParsedSource moved = *std::move(parsed);
+    EXPECT_EQ(moved.json->root().Compact(), "[\"a\"]");
+  }
+  EXPECT_THAT(parsed_kinds,
+              ElementsAre("chat", "choice", "json_schema", "response_format", "structural_tag"));
+  Budget budget = Budget::Unlimited();
+  ParsedSource choice = *ParseSource({"choice", "[\"a\"]"}, Limits());
+  ParsedSource moved = std::move(choice);
+  const auto read = ReadParsed(std::move(moved), Limits(), budget);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->ir.rules[read->ir.start].name, "choice");
+}
+
+TEST(RegistryTest, TextsArePaidForByTheirBytes) {
+  const std::string text(32'000, ' ');
+  for (const std::int64_t work : {900, 1'100}) {
+    Budget budget(Budget::Bounds{.work = work});
+    const auto read = ReadParsed(*ParseSource({"json", text}, Limits()), Limits(), budget);
+    EXPECT_EQ(read.status().code() == absl::StatusCode::kResourceExhausted, work < 1'000)
+        << read.status();
+  }
 }
 
 TEST(RegistryTest, KindsWithoutATextTakeNone) {

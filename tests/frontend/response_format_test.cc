@@ -1,10 +1,14 @@
 // The kind response_format: each shape of the member, and errors at their places in it.
+#include "grammar_core/frontend/response_format/response_format.h"
+
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/frontend/read_result.h"
 #include "tests/frontend/ir_recognizer.h"
 #include "tests/frontend/reading.h"
 
@@ -50,6 +54,14 @@ INSTANTIATE_TEST_SUITE_P(
          {"null"},
          {"1"}},
         {"NoSchema", R"({"type":"json_schema","json_schema":{"name":"n"}})", {"1", "{}"}, {"x"}},
+        {"SchemaIsNull",
+         R"({"type":"json_schema","json_schema":{"name":"n","schema":null}})",
+         {"1", "{}"},
+         {"x"}},
+        {"SyntaxIsNull",
+         R"({"type":"grammar","grammar":"root ::= \"a\"","syntax":null})",
+         {"a"},
+         {"b"}},
         {"Regex", R"({"type":"regex","pattern":"a+"})", {"a", "aa"}, {"", "b"}},
         {"RegexAsAValue", R"({"type":"regex","value":"a+"})", {"a"}, {"b"}},
         {"Grammar",
@@ -116,6 +128,35 @@ INSTANTIATE_TEST_SUITE_P(
          "/json_schema/schema/enum: must be a list with at least one value"},
     }),
     [](const auto& test) { return test.param.name; });
+
+// A grammar's own places are not those of the request.
+TEST(ResponseFormatPlaceTest, WhatAGrammarHoldsStandsAtItsMember) {
+  const auto tokens = ReadForTest(
+      "response_format", R"({"type":"grammar","grammar":"root ::= \"a\" <think> | <[1]>"})");
+  ASSERT_TRUE(tokens.ok()) << tokens.status();
+  ASSERT_EQ(tokens->ir.token_specs.size(), 2U);
+  for (const TokenSpec& spec : tokens->ir.token_specs) EXPECT_EQ(spec.place, "/grammar");
+  const auto arrays = ReadForTest(
+      "response_format",
+      R"({"type":"grammar","syntax":"lark","grammar":"start: %json {\"uniqueItems\":true}"})");
+  ASSERT_TRUE(arrays.ok()) << arrays.status();
+  ASSERT_FALSE(arrays->ir.distinct.empty());
+  for (const DistinctSpec& array : arrays->ir.distinct) EXPECT_EQ(array.place, "/grammar");
+}
+
+TEST(ResponseFormatPlaceTest, ARemarkWithoutAPlaceHasNoneInItsMessage) {
+  std::string grammar = "start: \\\"a\\\"";
+  for (std::size_t i = 0; i <= kMaxWarnings; ++i)
+    absl::StrAppend(&grammar, "\\na", i, "[capture]: \\\"a\\\"");
+  const auto read =
+      ReadForTest("response_format",
+                  absl::StrCat(R"({"type":"grammar","syntax":"lark","grammar":")", grammar, "\"}"));
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_EQ(read->warnings.size(), kMaxWarnings + 1);
+  EXPECT_EQ(read->warnings.front().message,
+            "in the text here: 2:4: the attribute capture holds the text to nothing");
+  EXPECT_EQ(read->warnings.back().message, "in the text here: more than 1000 of these");
+}
 
 }  // namespace
 }  // namespace maskd

@@ -1,6 +1,7 @@
 // Escapes, quoted texts and numbers of grammars.
 #include "grammar_core/frontend/notation/literal.h"
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -146,7 +147,12 @@ TEST(LiteralNumberTest, ATemperatureIsNotNegative) {
   EXPECT_EQ(*temperature("0.5,"), 0.5F);
   EXPECT_EQ(*temperature("0"), 0.0F);
   EXPECT_EQ(*temperature("2e-1)"), 0.2F);
-  for (const absl::string_view text : {"", "x", "-0.1", "1e99", "1-2", ".", "1.2.3"})
+  EXPECT_EQ(*temperature("1e+5]"), 1e5F);
+  EXPECT_EQ(*temperature("+.5E+0"), 0.5F);
+  EXPECT_EQ(*temperature("1e-99"), 0.0F);
+  EXPECT_FALSE(std::signbit(*temperature("-0")));
+  for (const absl::string_view text :
+       {"", "x", "-0.1", "1e99", "1-2", "1+2", ".", "1.2.3", "e+", "++1"})
     EXPECT_EQ(temperature(text).status().code(), StatusCode::kInvalidArgument) << text;
 }
 

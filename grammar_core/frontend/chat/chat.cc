@@ -43,7 +43,7 @@ class ChatReader {
       if (read.ok()) {
         if (absl::Status told = TellUnusable(request, read->ir, &left_out); !told.ok()) return told;
         for (Diagnostic& tool : left_out) AddWarning(std::move(tool), &read->warnings);
-        MoveRemarks(&*read);
+        MovePlacesOfTag(request, &*read);
         return read;
       }
       const std::size_t before = request.tools.size();
@@ -133,7 +133,8 @@ class ChatReader {
   }
 
   static absl::Status InResponseFormat(const ChatRequest& request, const absl::Status& status) {
-    if (!request.response_format.has_value() || ErrorReason(status).empty()) return status;
+    if (!request.response_format.has_value()) return OfTheTag(status);
+    if (ErrorReason(status).empty()) return status;
     const std::string place = request.response_format->Pointer();
     // A tag's format may hold schemas of its own, anywhere.
     const std::optional<JsonValue> type = request.response_format->Find("type");
@@ -147,15 +148,32 @@ class ChatReader {
   }
 
   // Places within the tag that is made are no places of the source.
-  static void MoveRemarks(ReadResult* read) {
-    for (std::vector<Diagnostic>* const remarks : {&read->warnings, &read->bounds}) {
-      for (Diagnostic& remark : *remarks) {
-        if (!absl::StartsWith(remark.place, "/format")) continue;
-        remark.message =
-            absl::StrCat("in the tag that is made, at ", remark.place, ": ", remark.message);
-        remark.place = "";
-      }
-    }
+  static bool IsInTag(absl::string_view place) { return absl::StartsWith(place, "/format"); }
+
+  static std::string ToldOfTag(absl::string_view place, absl::string_view message) {
+    return absl::StrCat("in the tag that is made, at ", place, ": ", message);
+  }
+
+  static absl::Status OfTheTag(const absl::Status& status) {
+    const std::string place = ErrorPlace(status);
+    if (ErrorReason(status).empty() || !IsInTag(place)) return status;
+    return ErrorAt(status.code(), "", ErrorReason(status), ToldOfTag(place, MessageOf(status)));
+  }
+
+  static void MovePlacesOfTag(const ChatRequest& request, ReadResult* read) {
+    for (std::vector<Diagnostic>* const remarks : {&read->warnings, &read->bounds})
+      for (Diagnostic& remark : *remarks)
+        if (IsInTag(remark.place)) remark = {"", ToldOfTag(remark.place, remark.message)};
+    const auto clear = [](auto& all) {
+      for (auto& one : all)
+        if (IsInTag(one.place)) one.place.clear();
+    };
+    // A tool that nothing satisfies was told before.
+    for (auto& [rule, fault] : read->faults)
+      fault = request.tools.empty() ? InResponseFormat(request, fault) : OfTheTag(fault);
+    clear(read->ir.rules);
+    clear(read->ir.distinct);
+    clear(read->ir.token_specs);
   }
 
   GrammarSource source_;

@@ -241,6 +241,7 @@ absl::Status EbnfReader::CheckNotEmpty() const {
 }
 
 absl::Status EbnfReader::ReadRepetition(std::uint32_t c) {
+  if (ended_) return cursor_.Expected("the end of the rule after a look-ahead");
   const std::size_t at = cursor_.at();
   const std::optional<ExprId> last = stack_.Last();
   if (!last.has_value()) {

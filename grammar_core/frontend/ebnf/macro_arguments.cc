@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 
 #include "grammar_core/frontend/ebnf/dialect.h"
@@ -15,9 +16,16 @@ bool IsNameCharacter(std::uint32_t c) {
          (absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.');
 }
 
+bool IsSpace(std::uint32_t c) {
+  return c < 0x80 && absl::ascii_isspace(static_cast<unsigned char>(c));
+}
+
+// Passes space and comments.
 void PassSpace(PatternCursor& cursor) {
-  while (cursor.Peek() < 0x80 && absl::ascii_isspace(static_cast<unsigned char>(cursor.Peek())))
-    cursor.Next();
+  while (IsSpace(cursor.Peek()) || cursor.Peek() == '#') {
+    if (cursor.Next() != '#') continue;
+    while (!cursor.done() && cursor.Peek() != '\n' && cursor.Peek() != '\r') cursor.Next();
+  }
 }
 
 MacroValue ReadWord(SourceReading& reading) {
@@ -94,6 +102,7 @@ absl::StatusOr<MacroArgument> ReadArgument(SourceReading& reading) {
 absl::StatusOr<std::vector<MacroArgument>> ReadMacroArguments(SourceReading& reading) {
   PatternCursor& cursor = reading.cursor;
   std::vector<MacroArgument> arguments;
+  absl::flat_hash_set<std::string> names;
   PassSpace(cursor);
   if (!cursor.Take("(")) return cursor.Expected("'(' and the arguments of the macro");
   PassSpace(cursor);
@@ -102,6 +111,8 @@ absl::StatusOr<std::vector<MacroArgument>> ReadMacroArguments(SourceReading& rea
     PassSpace(cursor);
     absl::StatusOr<MacroArgument> argument = ReadArgument(reading);
     if (!argument.ok()) return argument.status();
+    if (!argument->name.empty() && !names.insert(argument->name).second)
+      return cursor.Invalid(argument->at, "the argument stands before");
     arguments.push_back(*std::move(argument));
   } while (cursor.Take(","));
   if (!cursor.Take(")")) return cursor.Expected("',' or ')'");

@@ -30,7 +30,8 @@ struct MacroArgument {
   MacroValue value;
 };
 
-// Reads from the '(' to the ')' and passes it.
+// Reads from the '(' to the ')' and passes it; comments may stand between. INVALID_ARGUMENT where
+// two arguments have one name.
 absl::StatusOr<std::vector<MacroArgument>> ReadMacroArguments(SourceReading& reading);
 
 }  // namespace maskd

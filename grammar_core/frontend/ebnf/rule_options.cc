@@ -118,17 +118,15 @@ absl::StatusOr<RuleOptions> ReadRuleOptions(SourceReading& reading) {
 
 bool PassRuleOptions(PatternCursor& cursor) {
   cursor.Take("[");
-  while (!cursor.done() && cursor.Peek() != ']' && cursor.Peek() != '\n')
+  bool in_quotes = false;
+  while (!cursor.done() && cursor.Peek() != '\n' && cursor.Peek() != '\r') {
+    if (!in_quotes && cursor.Take("]")) return true;
     if (cursor.Take("\\"))
-      cursor.Take("]");
-    else
       cursor.Next();
-  if (!cursor.Take("]")) return false;
-  PassSpaces(cursor);
-  const std::size_t at = cursor.at();
-  const bool found = cursor.Take("::=");
-  cursor.MoveTo(at);
-  return found;
+    else if (cursor.Next() == '"')
+      in_quotes = !in_quotes;
+  }
+  return false;
 }
 
 }  // namespace maskd

@@ -33,8 +33,8 @@ struct RuleOptions {
 // Reads up to the ']' and passes it; the cursor is behind the '['.
 absl::StatusOr<RuleOptions> ReadRuleOptions(SourceReading& reading);
 
-// Passes '[...]' at the cursor and spaces. False where that is no list of options: "::=" does not
-// follow.
+// Passes '[...]' at the cursor, which may hold a ']' in quotes. False where it has no end in its
+// line, so that it is no list of options.
 bool PassRuleOptions(PatternCursor& cursor);
 
 }  // namespace maskd

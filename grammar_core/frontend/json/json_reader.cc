@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <limits>
 #include <string>
 
 #include "absl/strings/ascii.h"
@@ -140,7 +141,9 @@ absl::Status Reader::ReadKey(absl::string_view* out) {
   const auto next = static_cast<JsonId>(tree_->nodes.size());
   if (tree_->by_key.try_emplace({object, *out}, next).second) return absl::OkStatus();
   const JsonId first = tree_->by_key.find({object, *out})->second;
-  return InvalidAt(PointerOf(*tree_, first, text_.size()), "the key occurs twice");
+  // No longer than twice the text, as a key's escapes are.
+  constexpr std::size_t kAnyBytes = std::numeric_limits<std::size_t>::max() / 2;
+  return InvalidAt(PointerOf(*tree_, first, kAnyBytes), "the key occurs twice");
 }
 
 absl::Status Reader::ReadWord() {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "absl/algorithm/container.h"
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/utf8.h"
@@ -28,11 +28,11 @@
 namespace maskd {
 namespace {
 
+constexpr absl::string_view kWhat = "in the JSON here: ";
+
 // `status`, which speaks of the JSON that begins at the byte `at`, as one of the grammar.
 absl::Status Within(const absl::Status& status, std::size_t at, const SourceReading& reading) {
-  if (status.ok() || ErrorReason(status).empty()) return status;
-  return ErrorAt(status.code(), reading.lines.Place(at), ErrorReason(status),
-                 absl::StrCat("in the JSON here: ", std::string(status.message())));
+  return EnclosedStatus(status, reading.lines.Place(at), kWhat);
 }
 
 // Takes a JSON object by its brackets; whether it is one is for its reader to say.
@@ -76,8 +76,7 @@ absl::StatusOr<Embedded> ReadObject(SourceReading& reading) {
 }
 
 // Copies the rules of `read`, with their faults; the copy of its start.
-absl::StatusOr<RuleId> Splice(ReadResult read, std::size_t at, SourceReading& reading) {
-  for (auto& [rule, fault] : read.faults) fault = Within(fault, at, reading);
+absl::StatusOr<RuleId> Splice(const ReadResult& read, SourceReading& reading) {
   IrCopier copier(read.ir, &reading.builder);
   const absl::Status status =
       SpliceRules(read, copier, reading.builder, reading.budget, reading.faults);
@@ -131,18 +130,18 @@ absl::StatusOr<std::vector<std::string>> ChunksOf(const JsonValue& pattern) {
 }
 
 absl::Status SetOption(const JsonValue& option, SourceGrammar& grammar) {
-  const bool value = option.type() == JsonType::kTrue;
-  if (!option.is_bool()) return InvalidAt(option.Pointer(), "expected true or false");
-  if (option.key() == "allow_initial_skip") {
-    grammar.ignore_first = value;
-  } else if (option.key() == "ignore_once") {
-    grammar.ignore_once = value;
-  } else if (option.key() == "allow_invalid_utf8") {
-    if (value) return UnsupportedAt(option.Pointer(), "allow_invalid_utf8");
-  } else if (option.key() != "no_forcing") {
+  constexpr absl::string_view kNames[] = {"allow_initial_skip", "ignore_once", "no_forcing",
+                                          "allow_invalid_utf8"};
+  if (!absl::c_linear_search(kNames, option.key())) {
     return InvalidAt(option.Pointer(),
                      "expected allow_initial_skip, ignore_once, no_forcing or allow_invalid_utf8");
   }
+  if (!option.is_bool()) return InvalidAt(option.Pointer(), "expected true or false");
+  const bool value = option.type() == JsonType::kTrue;
+  if (option.key() == "allow_initial_skip") grammar.ignore_first = value;
+  if (option.key() == "ignore_once") grammar.ignore_once = value;
+  if (option.key() == "allow_invalid_utf8" && value)
+    return UnsupportedAt(option.Pointer(), "allow_invalid_utf8");
   return absl::OkStatus();
 }
 
@@ -156,15 +155,10 @@ absl::StatusOr<ExprId> ReadEmbeddedSchema(const GrammarOptions& options, SourceR
   absl::StatusOr<ReadResult> read =
       ReadJsonSchema({"json_schema", std::string(*text), options}, reading.limits, reading.budget);
   if (!read.ok()) return Within(read.status(), at, reading);
-  for (const Diagnostic& warning : read->warnings)
-    reading.Warn(at, absl::StrCat("in the JSON here: ", warning.place, ": ", warning.message));
-  for (const Diagnostic& bound : read->bounds) {
-    AddWarning({reading.lines.Place(at),
-                absl::StrCat("in the JSON here: ", bound.place, ": ", bound.message)},
-               &reading.bounds);
-  }
-  for (DistinctSpec& array : read->ir.distinct) array.place = reading.lines.Place(at);
-  const absl::StatusOr<RuleId> start = Splice(*std::move(read), at, reading);
+  EnclosePlaces(reading.lines.Place(at), kWhat, &*read);
+  for (Diagnostic& warning : read->warnings) AddWarning(std::move(warning), &reading.warnings);
+  for (Diagnostic& bound : read->bounds) AddWarning(std::move(bound), &reading.bounds);
+  const absl::StatusOr<RuleId> start = Splice(*read, reading);
   if (!start.ok()) return start.status();
   const NodeId call = reading.builder.Call(*start);
   return grammar.Add({.kind = ExprKind::kBytes, .a = call, .at = at});

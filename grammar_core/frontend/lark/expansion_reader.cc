@@ -123,10 +123,10 @@ absl::Status ExpansionReader::ReadOperator(std::uint32_t c) {
     default:
       break;
   }
+  if (c == '&' && !bracket().terminal) return cursor_.Invalid(at, "'&' stands in terminals only");
+  if (c == '&' && bracket().negated) return cursor_.Expected("a value behind '~'");
   cursor_.Next();
   if (c != '&') return Repeat(at, c == '+' ? 1 : 0, c == '?' ? 1 : kUnbounded);
-  if (!bracket().terminal) return cursor_.Invalid(at, "'&' stands in terminals only");
-  if (bracket().negated) return cursor_.Expected("a value behind '~'");
   stack_.EndOperand(at);
   return absl::OkStatus();
 }

@@ -13,6 +13,7 @@
 #include <limits>
 #include <optional>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
 
@@ -28,7 +29,10 @@ absl::StatusOr<RuleIndex> ReadValue(SourceReading& reading) {
   absl::string_view word = TakeWord(reading);
   RuleIndex value = 0;
   const bool hex = absl::ConsumePrefix(&word, "0x") || absl::ConsumePrefix(&word, "0X");
-  if (hex ? absl::SimpleHexAtoi(word, &value) : absl::SimpleAtoi(word, &value)) return value;
+  // SimpleHexAtoi() takes another 0x by itself.
+  const bool twice = hex && (absl::StartsWith(word, "0x") || absl::StartsWith(word, "0X"));
+  if (!twice && (hex ? absl::SimpleHexAtoi(word, &value) : absl::SimpleAtoi(word, &value)))
+    return value;
   return reading.cursor.Invalid(begin, "expected a number of up to 64 bits");
 }
 

@@ -159,12 +159,14 @@ absl::Status LarkReader::EndIgnored() {
   const auto first = static_cast<ExprId>(grammar_.expressions.size());
   std::vector<ExprId> all;
   for (const SymbolId symbol : ignored_) {
+    const std::size_t at = grammar_.definitions[*grammar_.definition_of[symbol]].at;
     all.push_back(grammar_.Add(
-        {.kind = ExprKind::kName, .use = ExprUse::kCharacters, .a = symbol, .at = cursor_.at()}));
+        {.kind = ExprKind::kName, .use = ExprUse::kCharacters, .a = symbol, .at = at}));
   }
-  const ExprId body = grammar_.Add({.kind = ExprKind::kChoice, .at = cursor_.at()}, all);
+  const std::size_t at = grammar_.expressions[all.front()].at;
+  const ExprId body = grammar_.Add({.kind = ExprKind::kChoice, .at = at}, all);
   const SymbolId symbol = grammar_.Symbol("%ignore");
-  grammar_.Define({.symbol = symbol, .at = 0, .first = first, .body = body, .terminal = true});
+  grammar_.Define({.symbol = symbol, .at = at, .first = first, .body = body, .terminal = true});
   grammar_.ignored = grammar_.definition_of[symbol];
   return absl::OkStatus();
 }

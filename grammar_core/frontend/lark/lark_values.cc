@@ -174,7 +174,9 @@ absl::StatusOr<ExprId> ReadLarkToken(SourceReading& reading, SourceGrammar& gram
            !(cursor.Peek() < 0x80 && absl::ascii_isspace(static_cast<char>(cursor.Peek())))) {
       cursor.Next();
     }
-    if (!cursor.Take(">")) return cursor.Invalid(begin, "expected a token: <name> or <[ids]>");
+    const bool is_empty = cursor.at() == begin + 1;
+    if (is_empty || !cursor.Take(">"))
+      return cursor.Invalid(begin, "expected a token: <name> or <[ids]>");
     spec.names.emplace_back(reading.text.substr(begin, cursor.at() - begin));
   }
   const NodeId node = reading.builder.Tokens(std::move(spec));

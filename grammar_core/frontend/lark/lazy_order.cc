@@ -39,7 +39,14 @@ class LazyWriter {
   }
 
   void WriteAnew() {
-    for (const auto& [definition, leaves] : held_) WriteAnew(definition, leaves);
+    std::map<std::uint32_t, std::uint32_t> anew;
+    for (const auto& [definition, leaves] : held_)
+      anew[definition] = WrittenAnew(definition, leaves);
+    // What %extend goes on from has its definition under a name of its own.
+    for (std::optional<std::uint32_t>& definition : grammar_.definition_of) {
+      const auto found = definition.has_value() ? anew.find(*definition) : anew.end();
+      if (found != anew.end()) definition = found->second;
+    }
   }
 
  private:
@@ -83,8 +90,9 @@ class LazyWriter {
         {.kind = ExprKind::kName, .use = ExprUse::kCharacters, .a = symbol, .at = at});
   }
 
-  // Children keep their order, so that those of a definition are one row.
-  void WriteAnew(std::uint32_t definition, const std::map<ExprId, SymbolId>& leaves) {
+  // The number of a definition like `definition` whose `leaves` are held. Children keep their
+  // order, so that those of a definition are one row.
+  std::uint32_t WrittenAnew(std::uint32_t definition, const std::map<ExprId, SymbolId>& leaves) {
     Definition anew = grammar_.definitions[definition];
     std::vector<ExprId> places;
     const ExprId old_first = anew.first;
@@ -100,9 +108,8 @@ class LazyWriter {
                                             : Without(expression, children, held->second));
     }
     anew.body = places.back();
-    const SymbolId symbol = anew.symbol;
     grammar_.definitions.push_back(anew);
-    grammar_.definition_of[symbol] = static_cast<std::uint32_t>(grammar_.definitions.size() - 1);
+    return static_cast<std::uint32_t>(grammar_.definitions.size() - 1);
   }
 
   // `expression` without the texts of `symbol`; what may be ignored stands behind it as before.
@@ -150,8 +157,10 @@ class LazyOrder {
     }
     LazyWriter writer(reading_, grammar_);
     for (std::size_t i = 0; i < beside_.size(); ++i) {
-      if (!beside_[i].has_value() || beside_[i]->empty()) continue;
+      if (!beside_[i].has_value()) continue;
       const LazyLeaf& leaf = places_.leaves()[i];
+      if (absl::Status status = CheckAgree(leaf, *beside_[i]); !status.ok()) return status;
+      if (beside_[i]->empty()) continue;
       if (leaf.is_opaque) return Unsupported(leaf, "beside a lazy rule, what is no terminal");
       writer.Hold(leaf, *beside_[i]);
     }
@@ -172,13 +181,20 @@ class LazyOrder {
       if (leaf.is_token) continue;
       std::set<std::uint32_t> others = lazy;
       if (leaf.is_lazy()) others.erase(*leaf.lazy);
-      if (beside_[i].has_value() && *beside_[i] != others) {
-        return Unsupported(leaf,
-                           "beside lazy rules, a terminal that stands elsewhere beside others,");
-      }
+      if (beside_[i].has_value() && *beside_[i] != others) return Elsewhere(leaf);
       beside_[i] = std::move(others);
     }
     return absl::OkStatus();
+  }
+
+  // A terminal of a rule is one expression for all calls of the rule.
+  absl::Status CheckAgree(const LazyLeaf& leaf, const std::set<std::uint32_t>& others) {
+    const auto [known, is_new] = agreed_.try_emplace({leaf.definition, leaf.expression}, others);
+    return is_new || known->second == others ? absl::OkStatus() : Elsewhere(leaf);
+  }
+
+  [[nodiscard]] absl::Status Elsewhere(const LazyLeaf& leaf) const {
+    return Unsupported(leaf, "beside lazy rules, a terminal that stands elsewhere beside others,");
   }
 
   [[nodiscard]] absl::Status Unsupported(const LazyLeaf& leaf, absl::string_view what) const {
@@ -190,6 +206,8 @@ class LazyOrder {
   LazyPlaces places_;
   // By leaf: the lazy rules that may come where it may.
   std::vector<std::optional<std::set<std::uint32_t>>> beside_;
+  // The same by definition and expression.
+  std::map<std::pair<std::uint32_t, ExprId>, std::set<std::uint32_t>> agreed_;
 };
 
 }  // namespace

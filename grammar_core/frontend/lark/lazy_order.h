@@ -10,11 +10,13 @@
 // do not begin with a shorter text of another.
 //
 // Beside   which terminals may come at one place is found as by the positions of a regular
-//          expression (Glushkov 1961), rules being called from anywhere. What follows equal
+//          expression (Glushkov 1961), for each call of a rule by itself. Where rules come back to
+//          themselves, what follows one such call is taken to follow all. What follows equal
 //          terminals of one place may come together.
 // Errors   UNIMPLEMENTED at a terminal's place: it stands beside different lazy terminals, or none,
 //          at different places; or beside a lazy one stands what is no terminal (%json, %lark, a
-//          parameter). Nothing is loosened. RESOURCE_EXHAUSTED: the budget's work.
+//          parameter). Nothing is loosened. RESOURCE_EXHAUSTED: rule_instances, for calls and
+//          places; the budget's work.
 // Threads  one thread.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_LARK_LAZY_ORDER_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_LARK_LAZY_ORDER_H_

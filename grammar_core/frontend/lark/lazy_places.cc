@@ -3,11 +3,14 @@
 // over the rules that call each other. Places are then the sets of a subset construction, which
 // steps by a kind of terminal instead of a character.
 //
+// A rule has positions of its own for each call, so that what follows is what follows that call.
+// Only where rules come back to themselves calls have one, and whichever of them may follow.
+//
 // Invariant  the expressions of a definition stand behind their parts, so one sweep forwards
 //            settles a definition whose calls are settled.
-// Cost       sweeps until nothing changes, each over all expressions that are reached; then one
-//            look at each terminal of each place.
-// Bounds     limits.rule_instances places; the budget's work.
+// Cost       sweeps until nothing changes, each over all expressions of all calls; then one look at
+//            each terminal of each place.
+// Bounds     limits.rule_instances calls, and places; the budget's work.
 // Source     Glushkov 1961; Rabin and Scott 1959.
 #include "grammar_core/frontend/lark/lazy_places.h"
 
@@ -65,17 +68,19 @@ ExprId LazyBody(const SourceGrammar& grammar, ExprId body) {
 absl::Status LazyPlaces::Find(std::uint32_t start) {
   rule_level_.resize(grammar_.expressions.size());
   FindReached(start);
-  for (const std::uint32_t definition : reached_) {
-    const Definition& rule = grammar_.definitions[definition];
+  FindGroups();
+  if (absl::Status status = FindCalled(start); !status.ok()) return status;
+  for (std::uint32_t called = 0; called < called_.size(); ++called) {
+    const Definition& rule = DefinitionOf(called);
     for (ExprId id = rule.first; id <= rule.body; ++id) {
       const Expression& e = grammar_.expressions[id];
       const bool is_leaf = rule_level_[id] && !IsOfRules(e) && !CallsRule(e) && !IsEmptyText(e);
-      if (is_leaf) AddLeaf(definition, id);
+      if (is_leaf) AddLeaf(called, id);
     }
   }
   behind_.resize(leaves_.size());
   if (absl::Status status = FindEnds(); !status.ok()) return status;
-  return FindPlaces(start);
+  return FindPlaces();
 }
 
 void LazyPlaces::FindReached(std::uint32_t start) {
@@ -83,14 +88,88 @@ void LazyPlaces::FindReached(std::uint32_t start) {
   reached_ = {start};
   for (std::size_t i = 0; i < reached_.size(); ++i) {
     MarkRuleLevel(reached_[i]);
-    const Definition& rule = grammar_.definitions[reached_[i]];
-    for (ExprId id = rule.first; id <= rule.body; ++id) {
-      const Expression& e = grammar_.expressions[id];
-      if (!rule_level_[id] || !CallsRule(e) || !grammar_.definition_of[e.a].has_value()) continue;
-      const std::uint32_t called = *grammar_.definition_of[e.a];
+    for (const ExprId call : CallsIn(reached_[i])) {
+      const std::uint32_t called = *grammar_.definition_of[grammar_.expressions[call].a];
       if (seen.insert(called).second) reached_.push_back(called);
     }
   }
+}
+
+// Calls of rules that are defined; of one that is not is told later.
+std::vector<ExprId> LazyPlaces::CallsIn(std::uint32_t definition) const {
+  const Definition& rule = grammar_.definitions[definition];
+  std::vector<ExprId> calls;
+  for (ExprId id = rule.first; id <= rule.body; ++id) {
+    const Expression& e = grammar_.expressions[id];
+    if (rule_level_[id] && CallsRule(e) && grammar_.definition_of[e.a].has_value())
+      calls.push_back(id);
+  }
+  return calls;
+}
+
+// The strongly connected rules, by two walks (Kosaraju; Sharir 1981).
+void LazyPlaces::FindGroups() {
+  using Graph = std::map<std::uint32_t, std::vector<std::uint32_t>>;
+  Graph calls, callers;
+  for (const std::uint32_t rule : reached_) {
+    for (const ExprId call : CallsIn(rule)) {
+      const std::uint32_t called = *grammar_.definition_of[grammar_.expressions[call].a];
+      calls[rule].push_back(called);
+      callers[called].push_back(rule);
+    }
+  }
+  // Appends what a walk from `from` meets, each behind all that it leads to.
+  const auto walk = [](Graph& graph, std::uint32_t from, std::set<std::uint32_t>* seen,
+                       std::vector<std::uint32_t>* ended) {
+    if (!seen->insert(from).second) return;
+    std::vector<std::pair<std::uint32_t, std::size_t>> open = {{from, 0}};
+    while (!open.empty()) {
+      auto& [rule, next] = open.back();
+      const std::vector<std::uint32_t>& leads_to = graph[rule];
+      if (next == leads_to.size()) {
+        ended->push_back(rule);
+        open.pop_back();
+      } else if (const std::uint32_t other = leads_to[next++]; seen->insert(other).second) {
+        open.emplace_back(other, 0);
+      }
+    }
+  };
+  std::set<std::uint32_t> seen;
+  std::vector<std::uint32_t> ended;
+  for (const std::uint32_t rule : reached_) walk(calls, rule, &seen, &ended);
+  seen.clear();
+  for (auto rule = ended.rbegin(); rule != ended.rend(); ++rule) {
+    std::vector<std::uint32_t> group;
+    walk(callers, *rule, &seen, &group);
+    for (const std::uint32_t one : group) group_[one] = *rule;
+  }
+}
+
+absl::Status LazyPlaces::FindCalled(std::uint32_t start) {
+  called_ = {{start, 0}};
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known = {{{0, start}, 0}};
+  for (std::uint32_t i = 0; i < called_.size(); ++i) {
+    const std::uint32_t rule = called_[i].definition;
+    // Some hundred bytes are held for each expression.
+    constexpr std::int64_t kUnitsAnExpression = 8;
+    const Definition& definition = DefinitionOf(i);
+    const std::int64_t expressions = definition.body - definition.first + std::int64_t{1};
+    const absl::Status status = reading_.budget.Spend(kUnitsAnExpression * expressions);
+    if (!status.ok()) return status;
+    for (const ExprId call : CallsIn(rule)) {
+      const std::uint32_t to = *grammar_.definition_of[grammar_.expressions[call].a];
+      const auto next = static_cast<std::uint32_t>(called_.size());
+      const std::uint32_t entry = group_.at(to) == group_.at(rule) ? called_[i].entry : next;
+      const auto [made, is_new] = known.try_emplace({entry, to}, next);
+      if (is_new) called_.push_back({to, entry});
+      called_[i].calls[call] = made->second;
+      const auto count = static_cast<std::int64_t>(called_.size());
+      if (count > reading_.limits.rule_instances)
+        return LimitExceeded(reading_.lines.Place(grammar_.expressions[call].at), "rule_instances",
+                             reading_.limits.rule_instances, count);
+    }
+  }
+  return absl::OkStatus();
 }
 
 void LazyPlaces::MarkRuleLevel(std::uint32_t definition) {
@@ -102,7 +181,8 @@ void LazyPlaces::MarkRuleLevel(std::uint32_t definition) {
   }
 }
 
-void LazyPlaces::AddLeaf(std::uint32_t definition, ExprId expression) {
+void LazyPlaces::AddLeaf(std::uint32_t called, ExprId expression) {
+  const std::uint32_t definition = called_[called].definition;
   LazyLeaf leaf = {definition, expression};
   const Expression& e = grammar_.expressions[expression];
   const Expression& within =
@@ -117,7 +197,7 @@ void LazyPlaces::AddLeaf(std::uint32_t definition, ExprId expression) {
                    (within.kind == ExprKind::kIndexed && within.use == ExprUse::kRule);
   if (LazyBody(grammar_, expression) != kNoLazyBody) leaf.lazy = FirstEqual(definition);
   leaf.kind = leaf.is_lazy() ? absl::StrCat("lazy ", *leaf.lazy) : KindOf(expression);
-  leaf_of_[expression] = static_cast<std::uint32_t>(leaves_.size());
+  leaf_of_[{called, expression}] = static_cast<std::uint32_t>(leaves_.size());
   leaves_.push_back(std::move(leaf));
 }
 
@@ -144,97 +224,116 @@ std::uint32_t LazyPlaces::FirstEqual(std::uint32_t definition) {
   return lazy_by_texts_.try_emplace(texts, definition).first->second;
 }
 
+// What is called stands behind its callers, so the last come first.
 absl::Status LazyPlaces::FindEnds() {
-  std::vector<Ends> by_expression(grammar_.expressions.size());
+  for (std::uint32_t called = 0; called < called_.size(); ++called) {
+    const Definition& rule = DefinitionOf(called);
+    called_[called].ends.resize(rule.body - rule.first + 1);
+  }
   for (bool changed = true; changed;) {
     changed = false;
-    for (const std::uint32_t definition : reached_) {
-      const Definition& rule = grammar_.definitions[definition];
+    for (auto called = static_cast<std::uint32_t>(called_.size()); called-- > 0;) {
+      const Definition& rule = DefinitionOf(called);
+      const Ends before = EndsIn(called, rule.body);
       for (ExprId id = rule.first; id <= rule.body; ++id) {
         if (!rule_level_[id]) continue;
-        if (absl::Status status = reading_.budget.Spend(); !status.ok()) return status;
-        by_expression[id] = EndsOf(id, by_expression);
+        Ends ends = EndsOf(called, id);
+        const std::size_t size = ends.first.size() + ends.last.size();
+        if (absl::Status status = SpendOnLeaves(size); !status.ok()) return status;
+        called_[called].ends[id - rule.first] = std::move(ends);
       }
-      Ends& known = ends_[definition];
-      if (known == by_expression[rule.body]) continue;
-      known = by_expression[rule.body];
-      changed = true;
+      changed = changed || before != EndsIn(called, rule.body);
     }
   }
-  for (const std::uint32_t definition : reached_) {
-    const Definition& rule = grammar_.definitions[definition];
-    for (ExprId id = rule.first; id <= rule.body; ++id)
-      if (rule_level_[id]) Join(id, by_expression);
+  for (std::uint32_t called = 0; called < called_.size(); ++called) {
+    const Definition& rule = DefinitionOf(called);
+    for (ExprId id = rule.first; id <= rule.body; ++id) {
+      if (!rule_level_[id]) continue;
+      if (absl::Status status = Join(called, id); !status.ok()) return status;
+    }
   }
   return absl::OkStatus();
 }
 
-LazyPlaces::Ends LazyPlaces::EndsOf(ExprId expression, const std::vector<Ends>& ends) const {
+absl::Status LazyPlaces::SpendOnLeaves(std::size_t count) const {
+  constexpr std::size_t kLeavesPerUnit = 4;
+  return reading_.budget.Spend(static_cast<std::int64_t>(1 + count / kLeavesPerUnit));
+}
+
+LazyPlaces::Ends LazyPlaces::EndsOf(std::uint32_t called, ExprId expression) const {
   const Expression& e = grammar_.expressions[expression];
-  if (const auto leaf = leaf_of_.find(expression); leaf != leaf_of_.end())
+  if (const auto leaf = leaf_of_.find({called, expression}); leaf != leaf_of_.end())
     return {false, {leaf->second}, {leaf->second}};
   if (IsEmptyText(e)) return {true, {}, {}};
   if (CallsRule(e)) {
-    // One that is not defined is told of later.
-    const std::optional<std::uint32_t> called = grammar_.definition_of[e.a];
-    const auto known = called.has_value() ? ends_.find(*called) : ends_.end();
-    return known == ends_.end() ? Ends() : known->second;
+    const auto to = called_[called].calls.find(expression);
+    if (to == called_[called].calls.end()) return {};
+    return EndsIn(to->second, DefinitionOf(to->second).body);
   }
+  const bool is_none_of_it =
+      (e.kind == ExprKind::kRepeat && e.b == 0) || (e.kind == ExprKind::kLimited && e.a == 0);
+  if (is_none_of_it) return {true, {}, {}};
   const std::vector<ExprId> parts = ChildrenOf(expression);
-  if (e.kind == ExprKind::kSequence) return EndsOfSequence(parts, ends);
+  if (e.kind == ExprKind::kSequence) return EndsOfSequence(called, parts);
   Ends all;
   for (const ExprId part : parts) {
-    all.may_be_empty = all.may_be_empty || ends[part].may_be_empty;
-    AddAll(ends[part].first, &all.first);
-    AddAll(ends[part].last, &all.last);
+    const Ends& ends = EndsIn(called, part);
+    all.may_be_empty = all.may_be_empty || ends.may_be_empty;
+    AddAll(ends.first, &all.first);
+    AddAll(ends.last, &all.last);
   }
-  const bool may_be_left_out = e.kind == ExprKind::kRepeat ? e.a == 0 : e.kind == ExprKind::kIf;
-  all.may_be_empty = all.may_be_empty || may_be_left_out;
+  // An alternative whose condition does not hold is no text, not the empty one.
+  all.may_be_empty = all.may_be_empty || (e.kind == ExprKind::kRepeat && e.a == 0);
   return all;
 }
 
-LazyPlaces::Ends LazyPlaces::EndsOfSequence(const std::vector<ExprId>& parts,
-                                            const std::vector<Ends>& ends) const {
+LazyPlaces::Ends LazyPlaces::EndsOfSequence(std::uint32_t called,
+                                            const std::vector<ExprId>& parts) const {
   Ends all = {true, {}, {}};
   for (const ExprId part : parts) {
-    if (all.may_be_empty) AddAll(ends[part].first, &all.first);
-    all.may_be_empty = all.may_be_empty && ends[part].may_be_empty;
+    if (all.may_be_empty) AddAll(EndsIn(called, part).first, &all.first);
+    all.may_be_empty = all.may_be_empty && EndsIn(called, part).may_be_empty;
   }
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    AddAll(ends[*part].last, &all.last);
-    if (!ends[*part].may_be_empty) break;
+    AddAll(EndsIn(called, *part).last, &all.last);
+    if (!EndsIn(called, *part).may_be_empty) break;
   }
   return all;
 }
 
 // What follows what within one expression.
-void LazyPlaces::Join(ExprId expression, const std::vector<Ends>& ends) {
+absl::Status LazyPlaces::Join(std::uint32_t called, ExprId expression) {
   const Expression& e = grammar_.expressions[expression];
   const std::vector<ExprId> parts = ChildrenOf(expression);
-  if (e.kind == ExprKind::kRepeat && e.b > 1)
-    for (const std::uint32_t leaf : ends[parts[0]].last)
-      AddAll(ends[parts[0]].first, &behind_[leaf]);
-  if (e.kind != ExprKind::kSequence) return;
+  const auto join = [&](ExprId part, ExprId next) {
+    const Leaves& last = EndsIn(called, part).last;
+    const Leaves& first = EndsIn(called, next).first;
+    for (const std::uint32_t leaf : last) AddAll(first, &behind_[leaf]);
+    return SpendOnLeaves(last.size() * first.size());
+  };
+  if (e.kind == ExprKind::kRepeat && e.b > 1) return join(parts[0], parts[0]);
+  if (e.kind != ExprKind::kSequence) return absl::OkStatus();
   for (std::size_t i = 0; i < parts.size(); ++i) {
     for (std::size_t next = i + 1; next < parts.size(); ++next) {
-      for (const std::uint32_t leaf : ends[parts[i]].last)
-        AddAll(ends[parts[next]].first, &behind_[leaf]);
-      if (!ends[parts[next]].may_be_empty) break;
+      if (absl::Status status = join(parts[i], parts[next]); !status.ok()) return status;
+      if (!EndsIn(called, parts[next]).may_be_empty) break;
     }
   }
+  return absl::OkStatus();
 }
 
-absl::Status LazyPlaces::FindPlaces(std::uint32_t start) {
+absl::Status LazyPlaces::FindPlaces() {
   const auto list = [](const Leaves& leaves) {
     return std::vector<std::uint32_t>(leaves.begin(), leaves.end());
   };
-  std::vector<std::vector<std::uint32_t>> open = {list(ends_[start].first)};
+  std::vector<std::vector<std::uint32_t>> open = {list(EndsIn(0, DefinitionOf(0).body).first)};
   places_.insert(open.back());
   while (!open.empty()) {
     const std::vector<std::uint32_t> place = std::move(open.back());
     open.pop_back();
-    const auto spent = static_cast<std::int64_t>(1 + place.size());
-    if (absl::Status status = reading_.budget.Spend(spent); !status.ok()) return status;
+    std::size_t behind_all = 4 * place.size();
+    for (const std::uint32_t leaf : place) behind_all += behind_[leaf].size();
+    if (absl::Status status = SpendOnLeaves(behind_all); !status.ok()) return status;
     std::map<std::string, Leaves> behind;
     for (const std::uint32_t leaf : place) AddAll(behind_[leaf], &behind[leaves_[leaf].kind]);
     for (const auto& [kind, leaves] : behind) {

@@ -1,6 +1,7 @@
 // The places of a Lark grammar's texts: which of its terminals may come together.
 //
-// A leaf is a terminal where a rule has it. The places are sets of leaves, found as the states of a
+// A leaf is a terminal where a rule has it. Each call of a rule has other leaves, except calls by
+// which the rule comes back to itself. The places are sets of leaves, found as the states of a
 // deterministic automaton of leaves: those that the text may begin with, and behind each place and
 // each kind of leaf in it those that may follow.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_LARK_LAZY_PLACES_H_
@@ -12,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -27,7 +29,8 @@ inline constexpr ExprId kNoLazyBody = std::numeric_limits<ExprId>::max();
 // or a stop); else kNoLazyBody.
 ExprId LazyBody(const SourceGrammar& grammar, ExprId body);
 
-// Where a rule has a terminal. Equal terminals at two places are two leaves.
+// Where a rule has a terminal. Equal terminals at two places are two leaves, and so is one in two
+// calls of its rule.
 struct LazyLeaf {
   std::uint32_t definition;  // the one it stands in
   ExprId expression;
@@ -59,35 +62,59 @@ class LazyPlaces {
 
  private:
   using Leaves = std::set<std::uint32_t>;
-  // The ends of an expression, or of a definition.
+  // The ends of an expression, or of a rule.
   struct Ends {
     bool may_be_empty = false;
     Leaves first;
     Leaves last;
     bool operator==(const Ends&) const = default;
   };
+  // A rule where it is called. Rules that come back to each other are one each for a call from
+  // outside of them.
+  struct Called {
+    std::uint32_t definition;
+    // The first of those that come back to each other and to this one.
+    std::uint32_t entry;
+    // What each call in it leads to: indices into called_.
+    std::map<ExprId, std::uint32_t> calls = {};
+    // By expression, from the definition's first on.
+    std::vector<Ends> ends = {};
+  };
 
   void FindReached(std::uint32_t start);
   void MarkRuleLevel(std::uint32_t definition);
-  void AddLeaf(std::uint32_t definition, ExprId expression);
+  [[nodiscard]] std::vector<ExprId> CallsIn(std::uint32_t definition) const;
+  void FindGroups();
+  absl::Status FindCalled(std::uint32_t start);
+  void AddLeaf(std::uint32_t called, ExprId expression);
   [[nodiscard]] std::string KindOf(ExprId expression) const;
   std::uint32_t FirstEqual(std::uint32_t definition);
   absl::Status FindEnds();
-  Ends EndsOf(ExprId expression, const std::vector<Ends>& by_expression) const;
-  Ends EndsOfSequence(const std::vector<ExprId>& parts, const std::vector<Ends>& ends) const;
-  void Join(ExprId expression, const std::vector<Ends>& ends);
-  absl::Status FindPlaces(std::uint32_t start);
+  [[nodiscard]] Ends EndsOf(std::uint32_t called, ExprId expression) const;
+  [[nodiscard]] Ends EndsOfSequence(std::uint32_t called, const std::vector<ExprId>& parts) const;
+  absl::Status Join(std::uint32_t called, ExprId expression);
+  // The work of going over so many leaves.
+  [[nodiscard]] absl::Status SpendOnLeaves(std::size_t count) const;
+  absl::Status FindPlaces();
   [[nodiscard]] std::vector<ExprId> ChildrenOf(ExprId expression) const;
+  [[nodiscard]] const Definition& DefinitionOf(std::uint32_t called) const {
+    return grammar_.definitions[called_[called].definition];
+  }
+  [[nodiscard]] const Ends& EndsIn(std::uint32_t called, ExprId expression) const {
+    return called_[called].ends[expression - DefinitionOf(called).first];
+  }
 
   const SourceGrammar& grammar_;
   const SourceReading& reading_;
   std::vector<std::uint32_t> reached_;  // definitions of rules
   std::vector<bool> rule_level_;        // by expression
-  std::map<ExprId, std::uint32_t> leaf_of_;
+  // By definition: equal for those that come back to each other.
+  std::map<std::uint32_t, std::uint32_t> group_;
+  std::vector<Called> called_;                                         // the start is the first
+  std::map<std::pair<std::uint32_t, ExprId>, std::uint32_t> leaf_of_;  // by called_
   std::vector<LazyLeaf> leaves_;
   std::map<std::string, std::uint32_t> lazy_by_texts_;
-  std::map<std::uint32_t, Ends> ends_;  // by definition
-  std::vector<Leaves> behind_;          // by leaf
+  std::vector<Leaves> behind_;  // by leaf
   std::set<std::vector<std::uint32_t>> places_;
 };
 

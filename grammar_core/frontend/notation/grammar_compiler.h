@@ -38,8 +38,8 @@ class GrammarCompiler {
   GrammarCompiler(const SourceGrammar& grammar, const LineIndex& lines, const Limits& limits,
                   Budget& budget, IrBuilder& builder);
 
-  // The rule of `start`, which must be defined. Every definition is checked, also one that the
-  // start does not reach.
+  // The rule of `start`, which must be defined. The names in every definition are checked, also
+  // where the start does not reach it.
   absl::StatusOr<RuleId> Compile(SymbolId start);
 
  private:

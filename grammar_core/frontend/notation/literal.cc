@@ -130,10 +130,11 @@ absl::StatusOr<std::uint32_t> ReadTokenId(PatternCursor& cursor) {
 absl::StatusOr<float> ReadTemperature(PatternCursor& cursor) {
   const std::size_t begin = cursor.at();
   std::string number;
-  while (IsOneOf(cursor.Peek(), "0123456789.eE-"))
+  while (IsOneOf(cursor.Peek(), "0123456789.eE+-"))
     number.push_back(static_cast<char>(cursor.Next()));
   float value = 0;
-  if (absl::SimpleAtof(number, &value) && std::isfinite(value) && value >= 0) return value;
+  if (absl::SimpleAtof(number, &value) && std::isfinite(value) && value >= 0)
+    return std::abs(value);  // -0 is 0
   return cursor.Invalid(begin, "expected a temperature: a number that is not negative");
 }
 

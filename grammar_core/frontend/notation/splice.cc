@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/notation/splice.h"
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -44,6 +45,26 @@ void MovePlaces(absl::string_view prefix, ReadResult* read) {
   for (auto& [rule, fault] : read->faults) fault = MovedStatus(fault, prefix);
   for (IrRule& rule : read->ir.rules) Move(prefix, &rule.place);
   for (DistinctSpec& array : read->ir.distinct) Move(prefix, &array.place);
+}
+
+absl::Status EnclosedStatus(const absl::Status& status, absl::string_view place,
+                            absl::string_view what) {
+  if (status.ok() || ErrorReason(status).empty()) return status;
+  return ErrorAt(status.code(), place, ErrorReason(status),
+                 absl::StrCat(what, std::string(status.message())));
+}
+
+void EnclosePlaces(absl::string_view place, absl::string_view what, ReadResult* read) {
+  for (std::vector<Diagnostic>* const remarks : {&read->warnings, &read->bounds}) {
+    for (Diagnostic& remark : *remarks) {
+      const std::string within = remark.place.empty() ? "" : absl::StrCat(remark.place, ": ");
+      remark = {std::string(place), absl::StrCat(what, within, remark.message)};
+    }
+  }
+  for (auto& [rule, fault] : read->faults) fault = EnclosedStatus(fault, place, what);
+  for (IrRule& rule : read->ir.rules) rule.place = std::string(place);
+  for (DistinctSpec& array : read->ir.distinct) array.place = std::string(place);
+  for (TokenSpec& tokens : read->ir.token_specs) tokens.place = std::string(place);
 }
 
 }  // namespace maskd

@@ -24,6 +24,12 @@ absl::Status SpliceRules(const ReadResult& read, IrCopier& copier, IrBuilder& bu
 absl::Status MovedStatus(const absl::Status& status, absl::string_view prefix);
 void MovePlaces(absl::string_view prefix, ReadResult* read);
 
+// For a text within another that has no places in it: all is told at `place`, where the text
+// stands, and the place within it goes into the message, behind `what` ("in the text here: ").
+absl::Status EnclosedStatus(const absl::Status& status, absl::string_view place,
+                            absl::string_view what);
+void EnclosePlaces(absl::string_view place, absl::string_view what, ReadResult* read);
+
 }  // namespace maskd
 
 #endif  // MASKD_GRAMMAR_CORE_FRONTEND_NOTATION_SPLICE_H_

@@ -59,12 +59,16 @@ void WarnOfOthers(const JsonValue& object, std::initializer_list<absl::string_vi
   }
 }
 
+// A client that leaves a member out may write it as null.
+std::optional<JsonValue> MemberNotNull(const JsonValue& object, absl::string_view key) {
+  const std::optional<JsonValue> member = object.Find(key);
+  return member.has_value() && member->type() == JsonType::kNull ? std::nullopt : member;
+}
+
 absl::Status CheckMember(const JsonValue& object, absl::string_view name, bool is_text) {
-  const std::optional<JsonValue> member = object.Find(name);
-  if (!member.has_value() || (is_text ? member->is_string() : member->is_bool()) ||
-      member->type() == JsonType::kNull) {
+  const std::optional<JsonValue> member = MemberNotNull(object, name);
+  if (!member.has_value() || (is_text ? member->is_string() : member->is_bool()))
     return absl::OkStatus();
-  }
   return InvalidAt(member->Pointer(), is_text ? "must be a string" : "must be a boolean");
 }
 
@@ -78,7 +82,7 @@ absl::StatusOr<ReadResult> ReadNamedSchema(const JsonValue& root, const GrammarS
                                  CheckMember(*named, "strict", false)};
   for (const absl::Status& check : checks)
     if (!check.ok()) return check;
-  const std::optional<JsonValue> schema = named->Find("schema");
+  const std::optional<JsonValue> schema = MemberNotNull(*named, "schema");
   GrammarSource any = source;
   any.text.clear();
   absl::StatusOr<ReadResult> read = schema.has_value() ? ReadSchema(*schema, source, limits, budget)
@@ -99,8 +103,8 @@ absl::StatusOr<JsonValue> TextUnder(const JsonValue& root,
                                     std::initializer_list<absl::string_view> keys) {
   std::optional<JsonValue> found;
   for (const absl::string_view key : keys) {
-    const std::optional<JsonValue> member = root.Find(key);
-    if (!member.has_value() || member->type() == JsonType::kNull) continue;
+    const std::optional<JsonValue> member = MemberNotNull(root, key);
+    if (!member.has_value()) continue;
     if (found.has_value()) return InvalidAt(member->Pointer(), "is there twice, by another name");
     found = member;
   }
@@ -112,23 +116,11 @@ absl::StatusOr<JsonValue> TextUnder(const JsonValue& root,
 // `text` in `syntax`; lines and columns are told within its place.
 absl::StatusOr<ReadResult> ReadText(const Syntax& syntax, const JsonValue& text,
                                     GrammarSource source, const Limits& limits, Budget& budget) {
+  constexpr absl::string_view kWhat = "in the text here: ";
   source.text = std::string(text.text());
-  const std::string place = text.Pointer();
-  const auto within = [&](const absl::Status& status) {
-    if (status.ok() || ErrorReason(status).empty()) return status;
-    return ErrorAt(status.code(), place, ErrorReason(status),
-                   absl::StrCat("in the text here: ", std::string(status.message())));
-  };
   absl::StatusOr<ReadResult> read = syntax.read(source, limits, budget);
-  if (!read.ok()) return within(read.status());
-  for (std::vector<Diagnostic>* const remarks : {&read->warnings, &read->bounds}) {
-    for (Diagnostic& remark : *remarks) {
-      remark.message = absl::StrCat("in the text here: ", remark.place, ": ", remark.message);
-      remark.place = place;
-    }
-  }
-  for (auto& [rule, fault] : read->faults) fault = within(fault);
-  for (IrRule& rule : read->ir.rules) rule.place = place;
+  if (!read.ok()) return EnclosedStatus(read.status(), text.Pointer(), kWhat);
+  EnclosePlaces(text.Pointer(), kWhat, &*read);
   return read;
 }
 
@@ -143,7 +135,7 @@ absl::StatusOr<ReadResult> ReadRules(const JsonValue& root, const GrammarSource&
                                      const Limits& limits, Budget& budget) {
   const absl::StatusOr<JsonValue> text = TextUnder(root, {"grammar", "definition"});
   if (!text.ok()) return text.status();
-  const std::optional<JsonValue> syntax = root.Find("syntax");
+  const std::optional<JsonValue> syntax = MemberNotNull(root, "syntax");
   for (const Syntax& row : kSyntaxes) {
     const bool is_meant =
         syntax.has_value() ? syntax->is_string() && syntax->text() == row.name : row.name == "gbnf";

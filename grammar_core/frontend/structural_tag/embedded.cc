@@ -164,22 +164,11 @@ absl::StatusOr<NodeId> EmbeddedGrammars::Pattern(const JsonValue& pattern) {
 absl::StatusOr<NodeId> EmbeddedGrammars::Rules(const JsonValue& rules) {
   const std::string place = rules.Pointer();
   speller_.WarnOfMarkersIn(rules.text(), place, &result_.warnings);
-  const auto within = [&](const absl::Status& status) {
-    if (status.ok() || ErrorReason(status).empty()) return status;
-    return ErrorAt(status.code(), place, ErrorReason(status),
-                   absl::StrCat("in the grammar here: ", std::string(status.message())));
-  };
+  constexpr absl::string_view kWhat = "in the grammar here: ";
   absl::StatusOr<ReadResult> read =
       ReadEbnf({"ebnf", std::string(rules.text()), source_.options}, limits_, budget_);
-  if (!read.ok()) return within(read.status());
-  for (std::vector<Diagnostic>* const remarks : {&read->warnings, &read->bounds}) {
-    for (Diagnostic& remark : *remarks) {
-      remark.message = absl::StrCat("in the grammar here: ", remark.place, ": ", remark.message);
-      remark.place = place;
-    }
-  }
-  for (auto& [rule, fault] : read->faults) fault = within(fault);
-  for (IrRule& rule : read->ir.rules) rule.place = place;
+  if (!read.ok()) return EnclosedStatus(read.status(), place, kWhat);
+  EnclosePlaces(place, kWhat, &*read);
   IrCopier copier(read->ir, &builder_);
   const absl::Status status = SpliceRules(*read, copier, builder_, budget_, result_.faults);
   if (!status.ok()) return status;

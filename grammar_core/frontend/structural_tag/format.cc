@@ -163,6 +163,12 @@ absl::Status ReadEnd(const JsonValue& tag, TagBounds* bounds) {
   return absl::OkStatus();
 }
 
+bool RepeatsWithoutEnd(const Row& row, const JsonValue& at) {
+  if (row.type != T::kRepeat) return false;
+  const std::optional<JsonValue> max = at.Find("max");
+  return max.has_value() && max->is_number() && max->text() == "-1";
+}
+
 class FormatReader {
  public:
   explicit FormatReader(Budget& budget) : budget_(budget) {}
@@ -195,7 +201,8 @@ class FormatReader {
 
   absl::Status Add(const Row& row, const JsonValue& at, FormatId parent) {
     if (absl::Status status = CheckKeys(at, row.KnownKeys()); !status.ok()) return status;
-    TagFormat format = {.type = row.type, .at = at, .open_ended = row.open_ended};
+    const bool open_ended = row.open_ended || RepeatsWithoutEnd(row, at);
+    TagFormat format = {.type = row.type, .at = at, .open_ended = open_ended};
     if (row.type == T::kTag) {
       if (absl::Status status = ReadBegin(at, &format.bounds); !status.ok()) return status;
       if (absl::Status status = ReadEnd(at, &format.bounds); !status.ok()) return status;
