@@ -2,14 +2,18 @@
 #include "service/idle_rows.h"
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "grammar_core/rows/masked_automaton.h"
 #include "service/session_turns.h"
+#include "service/stream_session.h"
 
 namespace maskd::service {
 namespace {
@@ -130,6 +134,81 @@ TEST(SessionTurnsTest, StepsAndRestsHaveTheRowsByTurns) {
   over = true;
   resting.join();
   EXPECT_EQ(rows, kSteps + rests);
+}
+
+// Rows of one stream, whose grammar has let go of the automaton that they are in.
+class RestingRowsTest : public testing::Test {
+ protected:
+  RestingRowsTest()
+      : tokenizers_(std::move(*TokenizerStore::Load({}, 1 << 20))),
+        grammars_(NothingAhead(), nullptr),
+        session_(&tokenizers_->all().front(), &grammars_, StreamLimits(), FormTerms(), nullptr) {}
+
+  static Config NothingAhead() {
+    Config config;
+    config.warm_up_ms = 0;
+    config.look_ahead_masks = 0;
+    return config;
+  }
+
+  static GrammarTarget Target() { return {"", GrammarSource{"regex", "([a-z]+,)*[0-9]{1,9}", {}}}; }
+
+  void Run(StepRequest request) {
+    request.step = ++step_;
+    request.wait_ms = 60'000;
+    const auto result = session_.Step(request, [] { return false; });
+    ASSERT_TRUE(result.ok()) << result.status();
+    for (const RowResult& row : (*result)->rows) EXPECT_TRUE(row.error.ok()) << row.error;
+  }
+
+  void OpenRows(int rows) {
+    StepRequest request;
+    for (int row = 0; row < rows; ++row) {
+      RowToOpen& open = request.opens.emplace_back();
+      open.row = static_cast<RowId>(row);
+      open.target = Target();
+      open.tokens = {'a', static_cast<TokenId>('a' + row % 26)};
+    }
+    Run(request);
+  }
+
+  // Has the rows' grammar forget. What they hold on to.
+  std::weak_ptr<const MaskedAutomaton> Forget() {
+    const auto known = grammars_.Get(Target(), tokenizers_->all().front());
+    EXPECT_TRUE(known.ok()) << known.status();
+    const cache::GrammarPtr grammar = *known->ticket.result();
+    const std::weak_ptr<const MaskedAutomaton> before = grammar->automaton();
+    grammar->Forget();
+    return before;
+  }
+
+  std::unique_ptr<const TokenizerStore> tokenizers_;
+  GrammarStore grammars_;
+  StreamSession session_;
+  std::uint64_t step_ = 0;
+};
+
+TEST_F(RestingRowsTest, GiveBackWhatTheirGrammarHasForgotten) {
+  OpenRows(20);
+  const auto before = Forget();
+  EXPECT_FALSE(before.expired()) << "the rows are in it";
+  grammars_.idle_rows().RestAll();
+  EXPECT_TRUE(before.expired());
+}
+
+// Steps come in between again and again: the rest goes on after each of them.
+TEST_F(RestingRowsTest, WhatAStepCutsShortIsDoneAfterIt) {
+  OpenRows(3'000);
+  for (int i = 0; i < 30; ++i) {
+    const auto before = Forget();
+    std::thread rest([&] { grammars_.idle_rows().RestAll(); });
+    while (!before.expired()) {
+      Run({});
+      session_.LookAhead();
+      std::this_thread::yield();
+    }
+    rest.join();
+  }
 }
 
 }  // namespace
