@@ -2,8 +2,8 @@
 //
 //   AdminPage<Listed> page({.size = 100, .after = *after});
 //   for (...) page.Offer({value, id}, item);
-//   page.Take();                // the page
 //   page.next();                // where the next begins; nothing: that was the last
+//   page.Take();                // the page
 //
 // Memory   of one page, however many are offered.
 // Threads  one.
@@ -78,7 +78,7 @@ class AdminPage {
   [[nodiscard]] std::string next() const {
     return has_more_ ? TokenOf(std::prev(items_.end())->first) : std::string();
   }
-  // Those of the page, in order. The page is empty then.
+  // Those of the page, in order; once. total() and next() stay as they are.
   [[nodiscard]] std::vector<Item> Take() {
     std::vector<Item> items;
     for (auto& [place, item] : items_) items.push_back(std::move(item));

@@ -51,20 +51,31 @@ absl::StatusOr<CheckOutcome> RunCheck(const v1::CheckRequest& request,
   return BadField("input", "none of text, raw_text and tokens is set");
 }
 
+// Counts one more for as long as it lives: asking whether the caller has left may throw.
+class OneMore {
+ public:
+  explicit OneMore(std::atomic<int>* count) : count_(count) { ++*count_; }
+  OneMore(const OneMore&) = delete;
+  OneMore& operator=(const OneMore&) = delete;
+  ~OneMore() { --*count_; }
+
+ private:
+  std::atomic<int>* const count_;
+};
+
 }  // namespace
 
 cache::CompileResult CompileCalls::Await(const cache::Ticket& ticket, const WhyLeft& why_left) {
   if (ticket.ready()) return ticket.result();
   absl::Status left;
   // The more wait, the longer each sleeps between two looks.
-  ++waiting_;
+  const OneMore waits(&waiting_);
   for (bool is_there = false; !is_there && left.ok();) {
     const auto look = std::max<std::chrono::microseconds>(
         kShortestLook, std::chrono::microseconds(1'000'000 / kLooksPerSecond) * waiting_.load());
     is_there = ticket.WaitUntil(Clock::Steady()->Now() + look);
     if (!is_there) left = why_left();
   }
-  --waiting_;
   return left.ok() ? ticket.result() : cache::CompileResult(left);
 }
 

@@ -44,6 +44,9 @@ class CompileCalls {
   absl::Status Explain(const v1::ExplainRequest& request, const Caller& caller,
                        const WhyLeft& why_left, v1::ExplainResponse* response);
 
+  // Calls that wait for their compiles. Any thread.
+  [[nodiscard]] int waiting() const { return waiting_; }
+
  private:
   // A compiled grammar and how it came.
   struct Compiled {

@@ -59,8 +59,10 @@ template <std::int64_t Config::* kField, std::int64_t kUnitUs, std::int64_t kMin
 absl::Status SetTime(absl::string_view value, Config* config) {
   const std::optional<std::int64_t> time = ParseDuration(value, kUnitUs);
   if (!time.has_value() || *time < kMin || *time > kMax) {
-    return Wrong(absl::StrCat("\"", value, "\" is not a number from ", kMin, " to ", kMax,
-                              ", nor a time such as 20us or 5s"));
+    constexpr const char* kUnit = kUnitUs == 1 ? "us" : "ms";
+    constexpr const char* kLikely = kUnitUs == 1 ? "5ms" : "5s";
+    return Wrong(absl::StrCat("\"", value, "\" is not a whole number of ", kUnit, " from ", kMin,
+                              " to ", kMax, ", such as 500 or ", kLikely));
   }
   config->*kField = *time;
   return absl::OkStatus();
@@ -174,25 +176,20 @@ absl::Status SetProxyMetadata(absl::string_view value, Config* config) {
 }
 
 // Empty turns the port off, so it is a value of its own and not a missing one.
-absl::Status SetMetricsListen(absl::string_view value, Config* config) {
-  config->metrics_listen = std::string(value);
-  return value.empty() ? absl::OkStatus() : CheckHostPort(value);
+template <std::string Config::* kField>
+absl::Status SetHostPort(absl::string_view value, Config* config) {
+  if (absl::Status checked = CheckHostPort(value); !value.empty() && !checked.ok()) return checked;
+  return SetText<kField>(value, config);
 }
 
 // Whoever reaches the page may use the server through it.
 absl::Status SetPlaygroundListen(absl::string_view value, Config* config) {
-  config->playground_listen = std::string(value);
-  if (value.empty()) return absl::OkStatus();
-  if (absl::Status checked = CheckHostPort(value); !checked.ok()) return checked;
-  if (IsLoopback(value)) return absl::OkStatus();
-  return Wrong(absl::StrCat("\"", value,
-                            "\" is reached from other machines: that is given with "
-                            "--insecure_playground_listen"));
-}
-
-absl::Status SetInsecurePlaygroundListen(absl::string_view value, Config* config) {
-  config->insecure_playground_listen = std::string(value);
-  return value.empty() ? absl::OkStatus() : CheckHostPort(value);
+  if (!value.empty() && CheckHostPort(value).ok() && !IsLoopback(value)) {
+    return Wrong(absl::StrCat("\"", value,
+                              "\" is reached from other machines: that is given with "
+                              "--insecure_playground_listen"));
+  }
+  return SetHostPort<&Config::playground_listen>(value, config);
 }
 
 absl::Status SetPlaygroundNames(absl::string_view value, Config* config) {
@@ -290,13 +287,13 @@ constexpr std::array kFlags = {
          &SetNumber<&Config::max_peer_connections, 1, 1'000'000>},
     Flag{"metrics_listen", "HOST:PORT",
          "where to serve Prometheus metrics, empty for nowhere [127.0.0.1:9411]",
-         &SetMetricsListen},
+         &SetHostPort<&Config::metrics_listen>},
     Flag{"playground_listen", "HOST:PORT",
          "where to serve the playground to this machine, empty for nowhere [nowhere]",
          &SetPlaygroundListen},
     Flag{"insecure_playground_listen", "HOST:PORT",
          "where to serve the playground in plain text to whoever comes [nowhere]",
-         &SetInsecurePlaygroundListen},
+         &SetHostPort<&Config::insecure_playground_listen>},
     Flag{"playground_names", "NAME[,NAME...]",
          "names that the playground may be asked for by, beside addresses and localhost [none]",
          &SetPlaygroundNames},

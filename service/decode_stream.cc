@@ -228,8 +228,11 @@ void DecodeStream::TimeIsUp() {
   if (host_->idle_ms == 0) return;
   const std::int64_t now = activity_ + (memory_stream_ != nullptr ? memory_stream_->activity() : 0);
   if (now == activity_seen_ && !stepping_) {
-    return End(ErrorAt(absl::StatusCode::kUnavailable, "", "IDLE",
-                       absl::StrCat("no step came: limit idle_ms is ", host_->idle_ms)));
+    // It was told to end before and has not read what comes first: it holds its rows no longer. The
+    // write that waits for it fails.
+    if (ended_.has_value() && writing_) return context_.TryCancel();
+    End(ErrorAt(absl::StatusCode::kUnavailable, "", "IDLE",
+                absl::StrCat("no step came: limit idle_ms is ", host_->idle_ms)));
   }
   SetTimer(host_->idle_ms);
 }

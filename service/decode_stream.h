@@ -15,7 +15,7 @@
 //          to be written. So a client that does not read is not read from, and costs no more than
 //          those and one more.
 // Time     a hello that has not come after hello_ms ends the stream; so does a time of idle_ms to
-//          twice that in which no step came.
+//          twice that in which no step came. A client that does not read is cut off idle_ms later.
 // Wire     raw buffers both ways, the bytes of protos/maskd/v1's messages.
 // Turns    what waits for the queue's thread is handled in the order of fair_turns.h.
 // Threads  all of it on the thread of its queue, but the step that was given away and the

@@ -3,7 +3,8 @@
 // (Sequence::Rest()), so that the memory of the old one is given back.
 //
 // Cost      some 20 to 50 us for each row of such a grammar, on one thread that it starts.
-// Threads   any. A stream's function is called with the lock held: it must not come back here.
+// Waiting   a stream that ends waits for its own function, and for no other's.
+// Threads   any. A stream's function must not end its own registration.
 // Ownership registrations must not outlive this.
 #ifndef MASKD_SERVICE_IDLE_ROWS_H_
 #define MASKD_SERVICE_IDLE_ROWS_H_
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <memory>
 
 #include "absl/base/thread_annotations.h"
 
@@ -22,34 +24,45 @@ namespace maskd::service {
 
 // The streams of the process, each with a way to move the rows that it is not using.
 class IdleRows {
+  struct Stream;
+
  public:
   IdleRows() = default;
 
   // A stream, as long as it lives.
   class Registration {
    public:
-    // `rest` has the stream's rows rest, unless it is within a step.
+    // `rest` has the stream's rows rest, unless it is within a step. Calls come one at a time.
     Registration(IdleRows* owner, std::function<void()> rest);
     Registration(const Registration&) = delete;
     Registration& operator=(const Registration&) = delete;
+    // From then on `rest` is not called, nor does it run.
     ~Registration();
 
    private:
     IdleRows* const owner_;
-    std::list<std::function<void()>>::iterator at_;
+    std::list<std::shared_ptr<Stream>>::iterator at_;
   };
 
   // To be called between two steps: has all streams rest if a grammar was renewed since the last
   // such call. Returns at once.
   void RestAfterRenewals();
+  // The same whether one was or not: for a stream whose last rest was cut short.
+  void RestSoon();
 
-  // The same now, on this thread, whether there was one or not.
+  // The same now, on this thread.
   void RestAll() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
+  // A registered stream. Its lock is held while its function runs.
+  struct Stream {
+    Mutex mutex;
+    std::function<void()> rest ABSL_GUARDED_BY(mutex);  // empty once it has ended
+  };
+
   std::atomic<std::int64_t> renewals_seen_ = 0;
   Mutex mutex_;
-  std::list<std::function<void()>> streams_ ABSL_GUARDED_BY(mutex_);
+  std::list<std::shared_ptr<Stream>> streams_ ABSL_GUARDED_BY(mutex_);
   cache::WorkPool pool_{1, 1};  // last: its thread uses all of the above
 };
 

@@ -22,13 +22,28 @@ absl::Status Wrong(absl::string_view path, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat("--grammars: ", path, ": ", why));
 }
 
+// Whether it may hold a grammar: a file or a link to one does, a folder does not. Errors: whatever
+// else has a grammar's name, which would else be missed without a word.
+absl::StatusOr<bool> IsFile(const fs::directory_entry& entry) {
+  std::error_code error;
+  const fs::file_status status = entry.status(error);  // of what a link leads to
+  if (fs::is_regular_file(status)) return true;
+  if (fs::is_directory(status)) return false;
+  if (!error) return Wrong(entry.path().string(), "is no file");
+  std::error_code ignored;
+  return Wrong(entry.path().string(),
+               absl::StrCat(entry.is_symlink(ignored) ? "as a link: " : "", error.message()));
+}
+
 absl::StatusOr<std::vector<fs::path>> FilesOf(const std::string& folder) {
   std::vector<fs::path> files;
   std::error_code error;
   for (auto at = fs::directory_iterator(folder, error); !error && at != fs::directory_iterator();
        at.increment(error)) {
     if (absl::StartsWith(at->path().filename().string(), ".")) continue;
-    if (at->is_regular_file(error)) files.push_back(at->path());
+    const absl::StatusOr<bool> is_file = IsFile(*at);
+    if (!is_file.ok()) return is_file.status();
+    if (*is_file) files.push_back(at->path());
   }
   if (error) return Wrong(folder, error.message());
   // In an order of their names, so that the first error is the same one each time.
@@ -40,7 +55,8 @@ absl::StatusOr<GrammarSource> ReadSource(const fs::path& file) {
   const std::string kind = file.extension().string();
   if (kind.size() < 2) return Wrong(file.string(), "the name does not end with .KIND");
   absl::StatusOr<std::string> text = ReadSmallFile(file.string());
-  if (!text.ok()) return Wrong(file.string(), "cannot be read");
+  if (!text.ok())  // which begins with the path
+    return absl::InvalidArgumentError(absl::StrCat("--grammars: ", text.status().message()));
   GrammarSource source{kind.substr(1), *std::move(text)};
   source.options.spelling = JsonSpelling::kCanonical;  // as of a request that says nothing
   return source;

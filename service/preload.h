@@ -3,6 +3,7 @@
 // its id is the one such a request would get.
 //
 // Files    those that begin with '.' and folders are passed over, as a mounted ConfigMap has them.
+//          A link that leads nowhere, and whatever else is no file, is an error.
 // Threads  any; waits for the compiles.
 #ifndef MASKD_SERVICE_PRELOAD_H_
 #define MASKD_SERVICE_PRELOAD_H_

@@ -1,15 +1,17 @@
 // An atomic and no lock, as every step takes it and hardly ever a rest. A step waits for a rest,
-// which is short; a rest never waits for a step, and comes again after the next renewal.
+// which looks for that after each row and is short. A rest never waits for a step, and comes again
+// after the next renewal, or after that step where it was cut short.
 #include "service/session_turns.h"
 
 namespace maskd::service {
 
 void SessionTurns::BeginStep() {
-  Use nobody = Use::kNobody;
-  while (!use_.compare_exchange_weak(nobody, Use::kStep, std::memory_order_acquire)) {
-    if (nobody == Use::kStep) return;  // the last one was given up
-    use_.wait(Use::kRest);
-    nobody = Use::kNobody;
+  Use seen = Use::kNobody;
+  while (!use_.compare_exchange_weak(seen, Use::kStep, std::memory_order_acquire)) {
+    if (seen == Use::kStep) return;  // the last one was given up
+    if (seen == Use::kRest) use_.compare_exchange_strong(seen, Use::kAwaitedRest);
+    use_.wait(Use::kAwaitedRest);  // returns at once when the rest has just ended
+    seen = Use::kNobody;
   }
 }
 

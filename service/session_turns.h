@@ -12,16 +12,22 @@ namespace maskd::service {
 // The one use that a stream's rows are in.
 class SessionTurns {
  public:
-  // Waits for a rest to end. A step that was given up and not ended goes on as this one.
+  // Waits for a rest to end, which it is told. A step that was given up and not ended goes on as
+  // this one.
   void BeginStep();
   void EndStep();
 
   // False within a step: then there is nothing to end.
   [[nodiscard]] bool TryBeginRest();
   void EndRest();
+  // Within a rest: whether a step waits for its end. Rows are many, and a step is not to wait for
+  // all of them.
+  [[nodiscard]] bool IsAwaited() const {
+    return use_.load(std::memory_order_relaxed) == Use::kAwaitedRest;
+  }
 
  private:
-  enum class Use : std::uint8_t { kNobody, kStep, kRest };
+  enum class Use : std::uint8_t { kNobody, kStep, kRest, kAwaitedRest };
 
   std::atomic<Use> use_ = Use::kNobody;
 };

@@ -136,15 +136,22 @@ absl::StatusOr<const StepResult*> StreamSession::Finish(const StepRequest& reque
 
 void StreamSession::LookAhead() {
   ahead_.LookAhead();
-  grammars_->idle_rows().RestAfterRenewals();
+  IdleRows& idle = grammars_->idle_rows();
+  rest_is_owed_.exchange(false) ? idle.RestSoon() : idle.RestAfterRenewals();
 }
 
-// On the thread of IdleRows, between two steps. A step that comes meanwhile waits in BeginStep().
+// On the thread of IdleRows, between two steps. A step that comes meanwhile waits in BeginStep()
+// for one row at most; the others rest when it has been answered.
 void StreamSession::RestIfIdle() {
   if (!turns_.TryBeginRest()) return;
-  for (const auto& [id, row] : rows_)
-    if (const auto* sequence = std::get_if<Sequence>(&row.what); sequence != nullptr)
-      sequence->Rest();
+  for (const auto& [id, row] : rows_) {
+    const auto* sequence = std::get_if<Sequence>(&row.what);
+    if (sequence == nullptr) continue;
+    sequence->Rest();
+    if (!turns_.IsAwaited()) continue;
+    rest_is_owed_ = true;
+    break;
+  }
   turns_.EndRest();
 }
 

@@ -12,6 +12,7 @@
 #ifndef MASKD_SERVICE_STREAM_SESSION_H_
 #define MASKD_SERVICE_STREAM_SESSION_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -152,6 +153,7 @@ class StreamSession {
   Applied applied_;         // so many of the step's
   bool answering_ = false;  // answers of the step have begun
   SessionTurns turns_;
+  std::atomic<bool> rest_is_owed_ = false;      // the last one was cut short by a step
   std::optional<IdleRows::Registration> idle_;  // its function uses all of the above
 };
 

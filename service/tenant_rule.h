@@ -2,8 +2,9 @@
 //
 // Identity  "uid:1000" (a user over a Unix socket), "token:NAME" (the token's name in its file),
 //           "cert:NAME" (of a client's certificate: an alternative name, else the common name),
-//           "proxy:NAME" (as a trusted proxy says it), "playground" (this server's own page), or
-//           "*": whoever is no other tenant.
+//           "proxy:NAME" (as a trusted proxy says it), "address:10.0.0.7" (over TCP, of who shows
+//           nothing better), "playground" (this server's own page), or "*": whoever is no other
+//           tenant.
 // Threads   plain values.
 #ifndef MASKD_SERVICE_TENANT_RULE_H_
 #define MASKD_SERVICE_TENANT_RULE_H_
@@ -18,7 +19,7 @@
 
 namespace maskd::service {
 
-// Whether it is a kind and a name, as above; "*" is none.
+// Whether it is a kind and a name, as above; "*" and "playground" are none.
 inline bool IsIdentity(absl::string_view identity) {
   for (const absl::string_view kind : {"uid:", "token:", "cert:", "proxy:", "address:"})
     if (absl::StartsWith(identity, kind)) return identity.size() > kind.size();

@@ -12,6 +12,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 
+#include "service/errors.h"
+
 namespace maskd::service {
 namespace {
 
@@ -67,6 +69,8 @@ absl::StatusOr<VocabularySource> ParseTokenizerFlag(absl::string_view value) {
   source.name = std::string(first.first);
   source.path = std::string(first.second);
   if (source.name.empty()) return Wrong(absl::StrCat("\"", value, "\" is not NAME=PATH"));
+  if (ValidUtf8(source.name) != source.name)
+    return Wrong(absl::StrCat("the name \"", ValidUtf8(source.name), "\" is not UTF-8"));
   if (absl::StrContains(source.name, '/'))
     return Wrong(absl::StrCat("\"", value, "\" has no name for its vocabulary: NAME=", value));
   for (std::size_t i = 1; i < parts.size(); ++i)

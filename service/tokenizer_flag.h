@@ -10,8 +10,8 @@
 namespace maskd::service {
 
 // "NAME", "NAME=PATH" or "NAME=PATH,key=value..." with the keys format, preset (one of
-// SpecialPresets()), special (SPELLING:ID, may repeat) and stop (SPELLING, may repeat). Errors:
-// INVALID_ARGUMENT.
+// SpecialPresets()), special (SPELLING:ID, may repeat) and stop (SPELLING, may repeat). NAME is
+// UTF-8, as replies have it. Errors: INVALID_ARGUMENT.
 absl::StatusOr<VocabularySource> ParseTokenizerFlag(absl::string_view value);
 
 }  // namespace maskd::service

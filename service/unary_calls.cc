@@ -3,6 +3,7 @@
 #include "service/unary_calls.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "service/errors.h"
@@ -12,10 +13,10 @@ namespace maskd::service {
 namespace {
 
 // As many as stay within the bound when each receives the largest message that is allowed; at least
-// one, else no call could be served at all.
+// one, else no call could be served at all. A bound of exabytes is as good as none.
 int SlotsOf(const Config& config) {
-  return static_cast<int>(
-      std::max<std::int64_t>(1, config.max_receiving_bytes / config.max_message_bytes));
+  return static_cast<int>(std::clamp<std::int64_t>(
+      config.max_receiving_bytes / config.max_message_bytes, 1, std::numeric_limits<int>::max()));
 }
 
 }  // namespace

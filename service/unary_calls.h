@@ -43,10 +43,8 @@ class UnaryCalls {
   template <typename Request, typename Response, typename Run>
   grpc::Status Serve(grpc::ServerContext* context,
                      grpc::ServerUnaryStreamer<Request, Response>* call, Run run) {
-    running_.fetch_add(1, std::memory_order_relaxed);
-    grpc::Status status = End(OrOutOfMemory([&] { return DoServe(context, call, run); }));
-    running_.fetch_sub(1, std::memory_order_relaxed);
-    return status;
+    const Running running(&running_);
+    return End(OrOutOfMemory([&] { return DoServe(context, call, run); }));
   }
 
   // Counts a reply of `bytes` for the call, before it is made or as soon as its size is known,
@@ -64,6 +62,20 @@ class UnaryCalls {
   [[nodiscard]] const memory::Account& received() const { return received_; }
 
  private:
+  // A call that is being served, however it ends.
+  class Running {
+   public:
+    explicit Running(std::atomic<int>* count) : count_(count) {
+      count_->fetch_add(1, std::memory_order_relaxed);
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+    ~Running() { count_->fetch_sub(1, std::memory_order_relaxed); }
+
+   private:
+    std::atomic<int>* const count_;
+  };
+
   // At its end the call's reply counts no more.
   struct Uncounted {
     UnreadReplies* unread;

@@ -1,5 +1,7 @@
 // Who comes in over TCP: TLS, clients' certificates, tokens, and certificates that change.
 
+#include "service/tls.h"
+
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +16,7 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 #include <gtest/gtest.h>
+#include <openssl/err.h>
 #include <unistd.h>
 
 #include "tests/e2e/certificates.h"
@@ -219,6 +222,44 @@ TEST_F(TlsTest, AKeyOfAnotherCertificateIsAnErrorThatNamesTheFlag) {
   config_.tls_key = config_.tls_cert;
   EXPECT_THAT(std::string(Server::Start(config_).status().message()),
               HasSubstr("has no private key in PEM"));
+}
+
+// What is wrong with the files of `config_`, which must begin with `flag`.
+TEST_F(TlsTest, FilesThatCannotServeAreSaidBeforeAnyoneConnects) {
+  const auto says = [&](const std::string& begin) {
+    const absl::Status checked = CheckTlsFiles(config_);
+    EXPECT_TRUE(absl::IsInvalidArgument(checked)) << checked;
+    EXPECT_THAT(std::string(checked.message()), testing::StartsWith(begin));
+  };
+  EXPECT_TRUE(CheckTlsFiles(Config()).ok()) << "none are asked for";
+  EXPECT_TRUE(CheckTlsFiles(config_).ok()) << CheckTlsFiles(config_);
+  const PemPair pair = authority_.Sign("maskd", kServerName);
+  const PemPair other = authority_.Sign("maskd", kServerName);
+  config_.tls_cert = folder_ / "cert.pem";
+  config_.tls_key = folder_ / "key.pem";
+  says(absl::StrCat("--tls_cert: ", config_.tls_cert, ": No such file"));
+  for (const std::string& text :
+       {std::string(), std::string("no PEM"), pair.key, pair.certificate.substr(0, 60),
+        std::string("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")}) {
+    WriteFile(config_.tls_cert, text);
+    says(absl::StrCat("--tls_cert: ", config_.tls_cert, ": has no certificate in PEM"));
+  }
+  WriteFile(config_.tls_cert, absl::StrCat(pair.certificate, authority_.pem()));
+  says(absl::StrCat("--tls_key: ", config_.tls_key, ": No such file"));
+  WriteFile(config_.tls_key, pair.certificate);
+  says(absl::StrCat("--tls_key: ", config_.tls_key, ": has no private key in PEM"));
+  WriteFile(config_.tls_key, other.key);
+  says(absl::StrCat("--tls_key: ", config_.tls_key, ": is not the key of ", config_.tls_cert));
+  WriteFile(config_.tls_key, pair.key);
+  EXPECT_TRUE(CheckTlsFiles(config_).ok()) << "a chain, its own certificate first";
+  config_.tls_client_ca = folder_ / "none.pem";
+  says("--tls_client_ca: ");
+  config_.tls_client_ca = folder_ / "ca.pem";
+  EXPECT_TRUE(CheckTlsFiles(config_).ok());
+  // A chain in the wrong order: the first certificate is not that of the key.
+  WriteFile(config_.tls_cert, absl::StrCat(authority_.pem(), pair.certificate));
+  says(absl::StrCat("--tls_key: ", config_.tls_key, ": is not the key of "));
+  EXPECT_EQ(ERR_peek_error(), 0U) << "nothing is left for a later call to find";
 }
 
 TEST(InsecureTest, NoTcpAddressIsServedWithoutTlsUnlessItsFlagSaysSo) {

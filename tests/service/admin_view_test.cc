@@ -21,48 +21,6 @@ using testing::ElementsAre;
 using testing::Not;
 using testing::SizeIs;
 
-// Ids of a list, page by page.
-std::vector<std::string> WalkPages(const std::vector<AdminPlace>& all, int size) {
-  std::vector<std::string> ids;
-  std::string token;
-  do {
-    AdminPage<std::string> page(*ReadPageRequest(size, token));
-    for (const AdminPlace& place : all) page.Offer(place, place.id);
-    token = page.next();
-    EXPECT_EQ(page.total(), std::ssize(all));
-    const std::vector<std::string> items = page.Take();
-    EXPECT_LE(std::ssize(items), size);
-    ids.insert(ids.end(), items.begin(), items.end());
-  } while (!token.empty());
-  return ids;
-}
-
-TEST(AdminPageTest, TheLargestComeFirstAndThoseOfOneValueByTheirIds) {
-  const std::vector<AdminPlace> all = {{3, "c"}, {9, "z"}, {3, "a"}, {-1, "q"}, {3, "b"}};
-  for (const int size : {1, 2, 3, 5, 100})
-    EXPECT_THAT(WalkPages(all, size), ElementsAre("z", "a", "b", "c", "q")) << size;
-}
-
-TEST(AdminPageTest, WhatGoesBetweenTwoPagesTakesNoOtherWithIt) {
-  AdminPage<std::string> first(*ReadPageRequest(2, ""));
-  for (const char* id : {"a", "b", "c", "d"}) first.Offer({1, id}, id);
-  const std::string token = first.next();
-  AdminPage<std::string> second(*ReadPageRequest(2, token));
-  for (const char* id : {"c", "d"}) second.Offer({1, id}, id);
-  EXPECT_THAT(second.Take(), ElementsAre("c", "d"));
-}
-
-TEST(AdminPageTest, RefusesWhatIsNoRequest) {
-  EXPECT_TRUE(absl::IsInvalidArgument(ReadPageRequest(-1, "").status()));
-  for (const char* token : {"x", "1", ":", "x:a"})
-    EXPECT_TRUE(absl::IsInvalidArgument(ReadPageRequest(1, token).status())) << token;
-}
-
-TEST(AdminPageTest, NoPageIsLargerThanTheLargest) {
-  EXPECT_EQ(ReadPageRequest(0, "")->size, 100U);
-  EXPECT_EQ(ReadPageRequest(1 << 30, "")->size, 500U);
-}
-
 memory::Accountant::Options WithLimit(std::int64_t bytes) {
   memory::Accountant::Options options;
   options.limit_bytes = bytes;

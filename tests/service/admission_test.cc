@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "service/caller.h"
+#include "service/tenant_rule.h"
 #include "tests/base/test_folder.h"
 
 namespace maskd::service {
@@ -203,6 +205,46 @@ TEST_F(AdmissionTest, FiguresHaveABoundedLabel) {
   EXPECT_EQ(labels, Admission::kMaxLabels + 1);
   EXPECT_EQ(others, 1);
   EXPECT_EQ(denied, 1);
+}
+
+TEST(TenantRuleTest, AnIdentityIsAKindAndAName) {
+  for (const char* identity : {"uid:0", "token:a", "cert:CN=x", "proxy:::", "address:::1"})
+    EXPECT_TRUE(IsIdentity(identity)) << identity;
+  for (const char* none :
+       {"", "*", "uid", "uid:", "token:", "user:1", "UID:1", " uid:1", kPlayground})
+    EXPECT_FALSE(IsIdentity(none)) << none;
+}
+
+// Each kind that admission can find is one that a tenant or an admin may be said to be.
+TEST_F(AdmissionTest, EveryIdentityThatIsFoundCanBeSaid) {
+  config_.playground_listen = "127.0.0.1:0";
+  for (const Shown& shown :
+       {Shown{kUser, {}, {}, {}}, Shown{kRemote, kRed, {}, {}}, Shown{kRemote, {}, {"cn"}, {}},
+        Shown{kProxy, {}, {}, "who"}, Shown{{true, kPlayground}, {}, {}, {}}}) {
+    ASSERT_TRUE(admission_.Configure(config_).ok());
+    const auto caller = admission_.Admit(shown);
+    ASSERT_TRUE(caller.ok()) << caller.status();
+    EXPECT_TRUE(IsIdentity(caller->identity) || caller->identity == kPlayground)
+        << caller->identity;
+  }
+  config_.tokens = "";
+  ASSERT_TRUE(admission_.Configure(config_).ok());
+  EXPECT_TRUE(IsIdentity(admission_.Admit({kRemote, {}, {}, {}})->identity));
+}
+
+// A call keeps the tenant that it came with, also when a reload has none of that name any more.
+TEST_F(AdmissionTest, ACallerHasItsTenantAsLongAsItsCallLives) {
+  AddTenant("red", {"uid:1000"});
+  ASSERT_TRUE(admission_.Configure(config_).ok());
+  Caller caller = *admission_.Admit({kUser, {}, {}, {}});
+  config_.tenants.clear();
+  ASSERT_TRUE(admission_.Configure(config_).ok());
+  EXPECT_EQ(caller.tenant->name(), "red");
+  EXPECT_TRUE(caller.tenant->Take(Tenant::Use::kStream).ok());
+  EXPECT_EQ(admission_.Admit({kUser, {}, {}, {}})->tenant->name(), "all");
+  const std::weak_ptr<Tenant> watched = caller.tenant;
+  caller = Caller();
+  EXPECT_TRUE(watched.expired());
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ ROOMS = [
     "memory",
     "metrics",
     "ring",
+    "service",
     "grammar_core/automaton",
     "grammar_core/base",
     "grammar_core/compile",

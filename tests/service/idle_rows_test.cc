@@ -1,0 +1,215 @@
+// Rows that rest between two steps: who has a stream's rows, and that no stream waits for another.
+#include "service/idle_rows.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "grammar_core/rows/masked_automaton.h"
+#include "service/session_turns.h"
+#include "service/stream_session.h"
+
+namespace maskd::service {
+namespace {
+
+TEST(IdleRowsTest, EveryStreamThatIsThereRests) {
+  IdleRows idle;
+  std::vector<int> rests(3);
+  {
+    const IdleRows::Registration a(&idle, [&] { ++rests[0]; });
+    idle.RestAll();
+    const IdleRows::Registration b(&idle, [&] { ++rests[1]; });
+    const IdleRows::Registration c(&idle, [&] { ++rests[2]; });
+    idle.RestAll();
+  }
+  idle.RestAll();
+  EXPECT_EQ(rests, (std::vector<int>{2, 1, 1}));
+}
+
+// Rows are many, and moving them takes up to a second.
+TEST(IdleRowsTest, StreamsComeAndGoWhileAnotherRests) {
+  IdleRows idle;
+  int others = 0;
+  const IdleRows::Registration slow(&idle, [&] {
+    std::thread([&] { const IdleRows::Registration other(&idle, [&] { ++others; }); }).join();
+  });
+  idle.RestAll();
+  EXPECT_EQ(others, 0);
+}
+
+TEST(IdleRowsTest, AStreamThatEndsWaitsForItsOwnRest) {
+  IdleRows idle;
+  for (int i = 0; i < 200; ++i) {
+    std::atomic<bool> resting = false;
+    auto rows = std::make_unique<int>(0);
+    std::optional<IdleRows::Registration> stream(std::in_place, &idle, [&] {
+      resting = true;
+      for (int moved = 0; moved < 1000; ++moved) ++*rows;
+      resting = false;
+    });
+    std::thread rest([&] { idle.RestAll(); });
+    stream.reset();
+    EXPECT_FALSE(resting);
+    rows = nullptr;  // AddressSanitizer and ThreadSanitizer see who still uses them
+    rest.join();
+  }
+}
+
+TEST(IdleRowsTest, RestSoonDoesNotWait) {
+  IdleRows idle;
+  std::atomic<int> rests = 0;
+  std::atomic<bool> go_on = false;
+  const IdleRows::Registration stream(&idle, [&] {
+    go_on.wait(false);
+    ++rests;
+    rests.notify_all();
+  });
+  for (int i = 0; i < 100; ++i) idle.RestSoon();  // one rests, one waits, the others are those
+  go_on = true;
+  go_on.notify_all();
+  rests.wait(0);
+  EXPECT_GE(rests, 1);
+}
+
+TEST(SessionTurnsTest, ARestNeverWaitsForAStep) {
+  SessionTurns turns;
+  EXPECT_TRUE(turns.TryBeginRest());
+  EXPECT_FALSE(turns.TryBeginRest());
+  turns.EndRest();
+  turns.BeginStep();
+  EXPECT_FALSE(turns.TryBeginRest());
+  EXPECT_FALSE(turns.IsAwaited());
+  turns.BeginStep();  // the last one was given up
+  EXPECT_FALSE(turns.TryBeginRest());
+  turns.EndStep();
+  EXPECT_TRUE(turns.TryBeginRest());
+  turns.EndRest();
+}
+
+TEST(SessionTurnsTest, ARestIsToldThatAStepWaits) {
+  for (int i = 0; i < 200; ++i) {
+    SessionTurns turns;
+    bool rested = false;  // guarded by the turns: ThreadSanitizer sees whether it is
+    ASSERT_TRUE(turns.TryBeginRest());
+    EXPECT_FALSE(turns.IsAwaited());
+    std::thread step([&] {
+      turns.BeginStep();
+      EXPECT_TRUE(rested);
+      turns.EndStep();
+    });
+    while (!turns.IsAwaited()) std::this_thread::yield();
+    rested = true;
+    turns.EndRest();
+    step.join();
+    EXPECT_FALSE(turns.IsAwaited());
+    EXPECT_TRUE(turns.TryBeginRest());
+  }
+}
+
+TEST(SessionTurnsTest, StepsAndRestsHaveTheRowsByTurns) {
+  constexpr int kSteps = 20'000;
+  SessionTurns turns;
+  std::int64_t rows = 0;
+  std::int64_t rests = 0;
+  std::atomic<bool> over = false;
+  std::thread resting([&] {
+    while (!over) {
+      if (!turns.TryBeginRest()) continue;
+      ++rows;
+      ++rests;
+      turns.EndRest();
+    }
+  });
+  for (int i = 0; i < kSteps; ++i) {
+    turns.BeginStep();
+    ++rows;
+    turns.EndStep();
+  }
+  over = true;
+  resting.join();
+  EXPECT_EQ(rows, kSteps + rests);
+}
+
+// Rows of one stream, whose grammar has let go of the automaton that they are in.
+class RestingRowsTest : public testing::Test {
+ protected:
+  RestingRowsTest()
+      : tokenizers_(std::move(*TokenizerStore::Load({}, 1 << 20))),
+        grammars_(NothingAhead(), nullptr),
+        session_(&tokenizers_->all().front(), &grammars_, StreamLimits(), FormTerms(), nullptr) {}
+
+  static Config NothingAhead() {
+    Config config;
+    config.warm_up_ms = 0;
+    config.look_ahead_masks = 0;
+    return config;
+  }
+
+  static GrammarTarget Target() { return {"", GrammarSource{"regex", "([a-z]+,)*[0-9]{1,9}", {}}}; }
+
+  void Run(StepRequest request) {
+    request.step = ++step_;
+    request.wait_ms = 60'000;
+    const auto result = session_.Step(request, [] { return false; });
+    ASSERT_TRUE(result.ok()) << result.status();
+    for (const RowResult& row : (*result)->rows) EXPECT_TRUE(row.error.ok()) << row.error;
+  }
+
+  void OpenRows(int rows) {
+    StepRequest request;
+    for (int row = 0; row < rows; ++row) {
+      RowToOpen& open = request.opens.emplace_back();
+      open.row = static_cast<RowId>(row);
+      open.target = Target();
+      open.tokens = {'a', static_cast<TokenId>('a' + row % 26)};
+    }
+    Run(request);
+  }
+
+  // Has the rows' grammar forget. What they hold on to.
+  std::weak_ptr<const MaskedAutomaton> Forget() {
+    const auto known = grammars_.Get(Target(), tokenizers_->all().front());
+    EXPECT_TRUE(known.ok()) << known.status();
+    const cache::GrammarPtr grammar = *known->ticket.result();
+    const std::weak_ptr<const MaskedAutomaton> before = grammar->automaton();
+    grammar->Forget();
+    return before;
+  }
+
+  std::unique_ptr<const TokenizerStore> tokenizers_;
+  GrammarStore grammars_;
+  StreamSession session_;
+  std::uint64_t step_ = 0;
+};
+
+TEST_F(RestingRowsTest, GiveBackWhatTheirGrammarHasForgotten) {
+  OpenRows(20);
+  const auto before = Forget();
+  EXPECT_FALSE(before.expired()) << "the rows are in it";
+  grammars_.idle_rows().RestAll();
+  EXPECT_TRUE(before.expired());
+}
+
+// Steps come in between again and again: the rest goes on after each of them.
+TEST_F(RestingRowsTest, WhatAStepCutsShortIsDoneAfterIt) {
+  OpenRows(3'000);
+  for (int i = 0; i < 30; ++i) {
+    const auto before = Forget();
+    std::thread rest([&] { grammars_.idle_rows().RestAll(); });
+    while (!before.expired()) {
+      Run({});
+      session_.LookAhead();
+      std::this_thread::yield();
+    }
+    rest.join();
+  }
+}
+
+}  // namespace
+}  // namespace maskd::service
