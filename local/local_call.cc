@@ -167,7 +167,9 @@ absl::Status LocalCall::Finish(absl::Time deadline) {
     if (cancelled_ && busy_) changed_.Wait(&mutex_);
   }
   replies_.clear();
+  if (finished_) return absl::OkStatus();
   if (ended_.has_value()) return *ended_;
+  finished_ = true;
   ended_ = absl::CancelledError("the stream has ended");
   has_news_ = true;
   return absl::OkStatus();

@@ -56,7 +56,7 @@ class LocalCall final : public client::StepCall {
   // From any thread, as long as this lives: ends the call above, that of now or else the next.
   void Interrupt() override;
   // Ends the stream behind the steps that were submitted; those not answered by `deadline` are
-  // cancelled. Errors: how it had ended before.
+  // cancelled. OK when it is called again. Errors: how it had ended before.
   absl::Status Finish(absl::Time deadline) override;
 
  private:
@@ -85,6 +85,7 @@ class LocalCall final : public client::StepCall {
   std::deque<std::string> waiting_ ABSL_GUARDED_BY(mutex_);
   std::deque<grpc::ByteBuffer> replies_ ABSL_GUARDED_BY(mutex_);
   std::optional<absl::Status> ended_ ABSL_GUARDED_BY(mutex_);
+  bool finished_ ABSL_GUARDED_BY(mutex_) = false;  // and not ended before
 };
 
 }  // namespace maskd::local

@@ -286,6 +286,7 @@ absl::StatusOr<Tokens> ShortestEnding(Streams& streams, const Vocabulary& vocabu
   if (!before.ok()) return before.status();
   auto stream = streams.client().OpenStream(
       {.tokenizer = question.tokenizer,
+       .tokenizer_hash = vocabulary.tokenizer.hash(),
        .logits_width = static_cast<std::uint32_t>(vocabulary.tokens.size())});
   if (!stream.ok()) return stream.status();
   // Room that is too little, and an ending that needs no more than its own tokens and the stop.

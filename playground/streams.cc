@@ -15,8 +15,11 @@ absl::StatusOr<TakenStream> Streams::Take(const std::string& tokenizer,
                                           const Vocabulary& vocabulary) {
   {
     const absl::MutexLock lock(&mutex_);
-    const auto found =
-        std::ranges::find_if(idle_, [&](const auto& each) { return each.first == tokenizer; });
+    // The server may have another vocabulary under the name by now: its masks have other tokens.
+    const auto found = std::ranges::find_if(idle_, [&](const auto& each) {
+      return each.first == tokenizer &&
+             each.second->welcome().tokenizer().hash() == vocabulary.tokenizer.hash();
+    });
     if (found != idle_.end()) {
       TakenStream taken = {std::move(found->second), true};
       idle_.erase(found);
@@ -25,6 +28,7 @@ absl::StatusOr<TakenStream> Streams::Take(const std::string& tokenizer,
   }
   auto stream =
       client_.OpenStream({.tokenizer = tokenizer,
+                          .tokenizer_hash = vocabulary.tokenizer.hash(),
                           .logits_width = static_cast<std::uint32_t>(vocabulary.tokens.size()),
                           .dictionary_size = 0});
   if (!stream.ok()) return stream.status();

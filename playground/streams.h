@@ -35,7 +35,8 @@ class Streams {
   Streams(const client::Client& client, std::size_t most_idle)
       : client_(client), most_idle_(most_idle) {}
 
-  // A stream that waits, or a new one. Errors: those of Client::OpenStream().
+  // A stream of that very vocabulary which waits, or a new one. Errors: those of
+  // Client::OpenStream(), FAILED_PRECONDITION where the server has another vocabulary by now.
   absl::StatusOr<TakenStream> Take(const std::string& tokenizer, const Vocabulary& vocabulary)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // A stream on which all went well, with both rows open.

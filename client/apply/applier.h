@@ -58,7 +58,7 @@ class Applier {
   virtual absl::Status WarmUp(const WarmUpShape& shape);
 
   // Slots for masks of `vocab_size` tokens, all empty. Errors: INVALID_ARGUMENT (a size that is not
-  // positive, a negative count); those of the device.
+  // positive or no int32, a negative count), RESOURCE_EXHAUSTED (no memory); those of the device.
   absl::StatusOr<std::unique_ptr<MaskDictionary>> MakeDictionary(std::int64_t vocab_size,
                                                                  std::int64_t slot_count) const;
 

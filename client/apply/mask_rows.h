@@ -103,7 +103,8 @@ class MaskRow {
   // What a logit is multiplied by.
   [[nodiscard]] float scale() const {
     const float scale = 1 / temperature_;
-    return scale <= std::numeric_limits<float>::max() ? scale : 1;
+    // Of -0.0, which is no less than 0, it is minus infinity.
+    return scale > 0 && scale <= std::numeric_limits<float>::max() ? scale : 1;
   }
 
  private:

@@ -1,9 +1,15 @@
 #include "client/apply/row_pool.h"
 
+#include <system_error>
+
 namespace maskd::client {
 
 RowPool::RowPool(int threads) {
-  for (int i = 1; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+  try {
+    for (int i = 1; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+  } catch (const std::system_error&) {
+    // Those that there are share the rows: the caller alone, at worst.
+  }
 }
 
 RowPool::~RowPool() {

@@ -20,7 +20,8 @@ namespace maskd::client {
 // Threads sleep between batches; waking them takes some 10 us, so small batches are not shared.
 class RowPool {
  public:
-  // `threads` in all, the asking one among them. At least 1.
+  // `threads` in all, the asking one among them. At least 1. Where the system has no more threads,
+  // as many as there are.
   explicit RowPool(int threads);
   // Waits for its threads. Nobody may be asking.
   ~RowPool();

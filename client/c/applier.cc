@@ -124,11 +124,15 @@ absl::Status ApplyWith(const maskd_applier* applier, const maskd_logits* logits,
   return read.ok() ? ApplyRows(applier, logits, vocab_size, rows, row_count, *read) : read.status();
 }
 
-absl::Status CheckBitmask(std::int64_t vocab_size, std::int64_t word_stride,
+absl::Status CheckBitmask(const Logits& logits, std::int64_t vocab_size, std::int64_t word_stride,
                           std::int64_t row_count) {
   if (absl::Status status = CheckVocabSize(vocab_size); !status.ok()) return status;
   if (row_count < 0)
     return absl::InvalidArgumentError(absl::StrCat("row_count: ", row_count, " is negative"));
+  if (row_count > logits.row_count) {
+    return absl::OutOfRangeError(absl::StrCat("row_count: ", row_count, " is more than the ",
+                                              logits.row_count, " rows of logits"));
+  }
   const std::int64_t needed = MaskWordCount(vocab_size);
   if (row_count > 1 && word_stride < needed) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -144,7 +148,7 @@ absl::Status ApplyBitmask(const maskd_applier* applier, const maskd_logits* logi
   if (absl::Status status = NotNull(applier, "applier"); !status.ok()) return status;
   Logits plane;
   if (absl::Status status = ReadLogits(logits, plane); !status.ok()) return status;
-  absl::Status status = CheckBitmask(vocab_size, word_stride, row_count);
+  absl::Status status = CheckBitmask(plane, vocab_size, word_stride, row_count);
   if (status.ok() && row_count > 0) status = NotNull(words, "words");
   if (!status.ok()) return status;
   const auto word_count = static_cast<std::size_t>(MaskWordCount(vocab_size));
@@ -157,9 +161,19 @@ absl::Status ApplyBitmask(const maskd_applier* applier, const maskd_logits* logi
   return applier->applier->Apply({.vocab_size = vocab_size, .rows = masks}, plane);
 }
 
-absl::Status WarmUp(maskd_applier* applier, const WarmUpShape& shape) {
+absl::Status CheckType(std::int32_t type, const char* name) {
+  if (type >= MASKD_FLOAT32 && type <= MASKD_BFLOAT16) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(name, ": ", type, " is not a known type"));
+}
+
+absl::Status WarmUp(maskd_applier* applier, std::int64_t vocab_size, std::int64_t width,
+                    std::int32_t type, std::int64_t row_count) {
   if (absl::Status status = NotNull(applier, "applier"); !status.ok()) return status;
-  return applier->applier->WarmUp(shape);
+  if (absl::Status status = CheckType(type, "type"); !status.ok()) return status;
+  return applier->applier->WarmUp({.vocab_size = vocab_size,
+                                   .width = width,
+                                   .row_counts = {row_count},
+                                   .type = static_cast<LogitsType>(type)});
 }
 
 absl::Status NewDictionary(const maskd_applier* applier, std::int64_t vocab_size,
@@ -194,10 +208,7 @@ absl::Status ReadLogits(const maskd_logits* from, Logits& logits) {
     return absl::InvalidArgumentError(
         absl::StrCat("logits.memory: ", from->memory, " is not a known kind"));
   }
-  if (from->type < MASKD_FLOAT32 || from->type > MASKD_BFLOAT16) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("logits.type: ", from->type, " is not a known type"));
-  }
+  if (absl::Status known = CheckType(from->type, "logits.type"); !known.ok()) return known;
   logits = {.data = from->data,
             .memory = static_cast<LogitsMemory>(from->memory),
             .type = static_cast<LogitsType>(from->type),
@@ -210,7 +221,6 @@ absl::Status ReadLogits(const maskd_logits* from, Logits& logits) {
 
 }  // namespace maskd::client
 
-using maskd::client::LogitsType;
 using maskd::client::NotNull;
 using maskd::client::ToC;
 
@@ -255,10 +265,7 @@ maskd_status* maskd_apply_bitmask(const maskd_applier* applier, const maskd_logi
 
 maskd_status* maskd_applier_warm_up(maskd_applier* applier, int64_t vocab_size, int64_t width,
                                     int32_t type, int64_t row_count) {
-  return ToC(maskd::client::WarmUp(applier, {.vocab_size = vocab_size,
-                                             .width = width,
-                                             .row_counts = {row_count},
-                                             .type = static_cast<LogitsType>(type)}));
+  return ToC(maskd::client::WarmUp(applier, vocab_size, width, type, row_count));
 }
 
 maskd_status* maskd_dictionary_new(const maskd_applier* applier, int64_t vocab_size,

@@ -66,7 +66,6 @@ struct maskd_result {
   };
   std::vector<Strings> strings;
   std::vector<std::vector<maskd_call_delta>> calls;  // that maskd_result_answer() points to, by row
-  std::int64_t vocab_size = 0;                       // of the stream it was last collected from
 };
 
 // The words are the caller's.

@@ -32,7 +32,7 @@ absl::Status ReadOutcomes(const maskd_result* result, std::int64_t count, std::u
   return absl::OkStatus();
 }
 
-// Whether the mask of a row's place allows each token; `vocab_size` bounds those of a full mask.
+// Whether the mask of a row's place allows each token.
 absl::Status ReadAllowed(const maskd_result* result, const std::uint64_t* rows,
                          const std::int32_t* tokens, std::int64_t count, std::uint8_t* allowed) {
   if (absl::Status status = NotNull(result, "result"); !status.ok()) return status;
@@ -47,7 +47,7 @@ absl::Status ReadAllowed(const maskd_result* result, const std::uint64_t* rows,
       return absl::NotFoundError(absl::StrCat("row ", asked[i], ": has no answer in this step"));
     if (row->masks.empty())
       return absl::FailedPreconditionError(absl::StrCat("row ", asked[i], ": has no mask"));
-    allowed[i] = row->masks.front().Allows(tokens[i], result->vocab_size) ? 1 : 0;
+    allowed[i] = row->masks.front().Allows(tokens[i], result->result.vocab_size()) ? 1 : 0;
   }
   return absl::OkStatus();
 }

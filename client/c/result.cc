@@ -227,9 +227,10 @@ absl::Status ApplyResult(const maskd_result* result, const maskd_applier* applie
   for (const maskd_target& target : given)
     wanted.push_back({target.row, target.position, target.logits_row});
   std::vector<MaskRow> rows;
-  status = TargetRows(result->result, wanted, result->vocab_size, rows);
+  const std::int64_t vocab_size = result->result.vocab_size();
+  status = TargetRows(result->result, wanted, vocab_size, rows);
   if (!status.ok()) return status;
-  return applier->applier->Apply({.vocab_size = result->vocab_size, .rows = rows}, plane, to);
+  return applier->applier->Apply({.vocab_size = vocab_size, .rows = rows}, plane, to);
 }
 
 }  // namespace

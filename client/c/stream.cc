@@ -133,7 +133,6 @@ absl::Status Collect(maskd_stream* stream, std::int64_t timeout_ms, maskd_result
   if (absl::Status status = NotNull(result, "result"); !status.ok()) return status;
   result->strings.clear();
   result->calls.clear();
-  result->vocab_size = WelcomeOf(*stream).tokenizer().vocab_size();
   return With(*stream, [&](auto& from) {
     return from.Collect(absl::Milliseconds(timeout_ms), result->result);
   });
@@ -152,6 +151,8 @@ absl::Status CollectMasks(maskd_stream* stream, std::int64_t timeout_ms, maskd_r
   *is_whole = 0;
   std::span<const std::uint64_t> rows;
   if (absl::Status status = ReadSpan(order, count, "rows", rows); !status.ok()) return status;
+  absl::Status given = rows.empty() ? absl::OkStatus() : NotNull(masks.words, "words");
+  if (!given.ok()) return given;
   if (absl::Status status = Collect(stream, timeout_ms, result); !status.ok()) return status;
   if (!std::ranges::all_of(result->result.rows(), Stands)) return absl::OkStatus();
   absl::Status status = result->result.CopyMasks(rows, masks);

@@ -144,10 +144,11 @@ absl::Status Client::AskServers(
   return status;
 }
 
+absl::Time Client::Deadline() const { return absl::Now() + options_.call_timeout; }
+
 template <typename Local, typename Stub, typename Remote, typename Request, typename Response>
-absl::Status Client::Call(Local local, Stub stub, Remote remote, const Request& request,
-                          Response* response) const {
-  const absl::Time deadline = absl::Now() + options_.call_timeout;
+absl::Status Client::Call(absl::Time deadline, Local local, Stub stub, Remote remote,
+                          const Request& request, Response* response) const {
   return Retry(options_.retry, deadline, [&] {
     return AskServers(deadline, [&](const Connection& server, absl::Time until) {
       if (server.local != nullptr) return ((*server.local).*local)(request, until, response);
@@ -160,7 +161,7 @@ absl::Status Client::Call(Local local, Stub stub, Remote remote, const Request& 
 
 absl::StatusOr<v1::CompileResponse> Client::Compile(const v1::CompileRequest& request) const {
   v1::CompileResponse response;
-  absl::Status status = Call(&LocalEngine::Compile, &Connection::compile,
+  absl::Status status = Call(Deadline(), &LocalEngine::Compile, &Connection::compile,
                              &v1::CompileService::Stub::Compile, request, &response);
   if (!status.ok()) return status;
   return response;
@@ -168,7 +169,7 @@ absl::StatusOr<v1::CompileResponse> Client::Compile(const v1::CompileRequest& re
 
 absl::StatusOr<v1::CheckResponse> Client::Check(const v1::CheckRequest& request) const {
   v1::CheckResponse response;
-  absl::Status status = Call(&LocalEngine::Check, &Connection::compile,
+  absl::Status status = Call(Deadline(), &LocalEngine::Check, &Connection::compile,
                              &v1::CompileService::Stub::Check, request, &response);
   if (!status.ok()) return status;
   return response;
@@ -176,18 +177,19 @@ absl::StatusOr<v1::CheckResponse> Client::Check(const v1::CheckRequest& request)
 
 absl::StatusOr<v1::ExplainResponse> Client::Explain(const v1::ExplainRequest& request) const {
   v1::ExplainResponse response;
-  absl::Status status = Call(&LocalEngine::Explain, &Connection::compile,
+  absl::Status status = Call(Deadline(), &LocalEngine::Explain, &Connection::compile,
                              &v1::CompileService::Stub::Explain, request, &response);
   if (!status.ok()) return status;
   return response;
 }
 
 absl::StatusOr<std::vector<v1::Tokenizer>> Client::ListTokenizers() const {
+  const absl::Time deadline = Deadline();
   std::vector<v1::Tokenizer> all;
   v1::ListTokenizersRequest request;
   do {
     v1::ListTokenizersResponse page;
-    absl::Status status = Call(&LocalEngine::ListTokenizers, &Connection::tokenizers,
+    absl::Status status = Call(deadline, &LocalEngine::ListTokenizers, &Connection::tokenizers,
                                &v1::TokenizerService::Stub::ListTokenizers, request, &page);
     if (!status.ok()) return status;
     all.insert(all.end(), page.tokenizers().begin(), page.tokenizers().end());
@@ -200,24 +202,26 @@ absl::StatusOr<v1::Tokenizer> Client::GetTokenizer(absl::string_view name) const
   v1::GetTokenizerRequest request;
   request.set_name(std::string(name));
   v1::GetTokenizerResponse response;
-  absl::Status status = Call(&LocalEngine::GetTokenizer, &Connection::tokenizers,
+  absl::Status status = Call(Deadline(), &LocalEngine::GetTokenizer, &Connection::tokenizers,
                              &v1::TokenizerService::Stub::GetTokenizer, request, &response);
   if (!status.ok()) return status;
   return std::move(*response.mutable_tokenizer());
 }
 
 absl::StatusOr<std::vector<v1::Token>> Client::ListTokens(absl::string_view tokenizer) const {
+  const absl::Time deadline = Deadline();
   std::vector<v1::Token> all;
   v1::ListTokensRequest request;
   request.set_tokenizer(std::string(tokenizer));
   for (;;) {
     v1::ListTokensResponse page;
-    absl::Status status = Call(&LocalEngine::ListTokens, &Connection::tokenizers,
+    absl::Status status = Call(deadline, &LocalEngine::ListTokens, &Connection::tokenizers,
                                &v1::TokenizerService::Stub::ListTokens, request, &page);
     if (!status.ok()) return status;
     all.insert(all.end(), page.tokens().begin(), page.tokens().end());
     if (!page.has_next_id()) return all;
-    if (page.next_id() != static_cast<int>(all.size()))
+    // A page without tokens would lead to itself.
+    if (page.tokens().empty() || page.next_id() != static_cast<int>(all.size()))
       return absl::InternalError("the server's pages of tokens do not follow each other");
     request.set_first_id(page.next_id());
   }

@@ -101,10 +101,12 @@ class Client {
   absl::Status AskServers(
       absl::Time deadline,
       absl::FunctionRef<absl::Status(const Connection& server, absl::Time deadline)> ask) const;
+  // When a call that begins now is over, all of its pages included.
+  [[nodiscard]] absl::Time Deadline() const;
   // A unary call with its retries: `local` of an engine, `remote` of a stub.
   template <typename Local, typename Stub, typename Remote, typename Request, typename Response>
-  absl::Status Call(Local local, Stub stub, Remote remote, const Request& request,
-                    Response* response) const;
+  absl::Status Call(absl::Time deadline, Local local, Stub stub, Remote remote,
+                    const Request& request, Response* response) const;
 
   ClientOptions options_;
   std::vector<std::unique_ptr<const Connection>> servers_;

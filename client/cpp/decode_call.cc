@@ -58,9 +58,11 @@ absl::Status DecodeCall::Start(absl::Time deadline) {
 
 absl::Status DecodeCall::Write(const v1::DecodeRequest& message, std::size_t byte_size,
                                absl::Time deadline) {
-  if (absl::Status status = PollUntil([this] { return !writing_; }, deadline); !status.ok())
-    return status;
+  absl::Status status = PollUntil([this] { return !writing_; }, deadline);
   if (ended_.has_value()) return EndedError(*ended_);
+  // The server has not answered the goodbye yet; gRPC takes no message behind it.
+  if (half_closed_) return absl::CancelledError("the stream is closed");
+  if (!status.ok()) return GiveUp();
   writing_ = true;
   ++sent_;
   stream_->Write(Serialize(message, byte_size), Expect(kWrite));
@@ -87,6 +89,12 @@ absl::StatusOr<bool> DecodeCall::ReadUntilInterrupted(grpc::ByteBuffer& message)
 void DecodeCall::Interrupt() {
   if (alarmed_.exchange(true)) return;
   alarm_.Set(&queue_, gpr_now(GPR_CLOCK_MONOTONIC), &tags_[kInterrupt]);
+}
+
+absl::Status DecodeCall::GiveUp() {
+  context_.TryCancel();
+  ended_ = absl::DeadlineExceededError("the server takes no steps");
+  return *ended_;
 }
 
 void DecodeCall::KeepArrived() {
@@ -161,6 +169,7 @@ void DecodeCall::Complete(Tag tag, bool ok) {
     case kWritesDone:
       return;
     case kFinish:
+      if (ended_.has_value()) return;  // it was given up
       ended_ = is_flooded() ? absl::InternalError("the server sends what nobody asked for")
                             : FromWire(final_status_);
       return;

@@ -7,7 +7,8 @@
 //          pending until the stream ends, so replies are received while a write is waited for.
 // Bounds   the server may answer each message once and say once that it goes. One that sends more
 //          is cancelled: INTERNAL. So what waits to be read is bounded.
-// End      when a read or a write fails the call is finished and its status kept.
+// End      when a read or a write fails, or a write does not leave in time, the call is finished
+//          and its status kept.
 // Threads  as StepCall; it starts one, which answers the server's pings.
 #ifndef MASKD_CLIENT_CPP_DECODE_CALL_H_
 #define MASKD_CLIENT_CPP_DECODE_CALL_H_
@@ -71,6 +72,8 @@ class DecodeCall : public StepCall {
   // Polls until `done()`; the status the call ended with when it ends before.
   absl::Status PollUntil(absl::FunctionRef<bool()> done, absl::Time deadline);
   void Complete(Tag tag, bool ok);
+  // Ends the call, as a write does not leave in time: DEADLINE_EXCEEDED from now on.
+  absl::Status GiveUp();
   // Counts a completion that is to come and gives its tag.
   void* Expect(Tag tag);
   void StartRead();
@@ -100,7 +103,7 @@ class DecodeCall : public StepCall {
   std::uint64_t sent_ = 0;      // messages
   std::uint64_t received_ = 0;  // messages
   grpc::Status final_status_;
-  std::optional<absl::Status> ended_;  // the final status, once it is here
+  std::optional<absl::Status> ended_;  // the final status, once it is here or given up
   std::optional<PingAnswers> ping_answers_;
 };
 

@@ -1,6 +1,7 @@
 #include "client/cpp/load_asker.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <utility>
 
@@ -15,6 +16,10 @@ namespace maskd::client {
 namespace {
 
 constexpr int kMessageBytes = 1 << 16;
+// No server has more streams: what is said beyond, sums of it would overflow.
+constexpr std::uint32_t kMostStreams = 1 << 20;
+
+int Bounded(std::uint32_t streams) { return static_cast<int>(std::min(streams, kMostStreams)); }
 
 struct Call {
   grpc::ClientContext context;
@@ -92,8 +97,8 @@ LoadAsker::Loads LoadAsker::Ask(std::vector<std::string> servers, const std::opt
       stubs_.erase(loads.servers[i]);
       continue;
     }
-    loads.streams[i] = static_cast<int>(calls[i].response.open_streams());
-    if (calls[i].response.has_rank()) loads.rank = static_cast<int>(calls[i].response.rank());
+    loads.streams[i] = Bounded(calls[i].response.open_streams());
+    if (calls[i].response.has_rank()) loads.rank = Bounded(calls[i].response.rank());
   }
   return loads;
 }

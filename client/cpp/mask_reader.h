@@ -38,6 +38,8 @@ class MaskReader {
 
   // int32 words of a dense mask.
   [[nodiscard]] std::int64_t mask_words() const { return mask_words_; }
+  // Tokens that the masks speak of.
+  [[nodiscard]] std::int64_t vocab_size() const { return vocab_size_; }
 
  private:
   // These read fields_.

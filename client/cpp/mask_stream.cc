@@ -11,6 +11,7 @@
 
 #include <deque>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -23,6 +24,8 @@
 #include "client/cpp/memory_call.h"
 #include "client/cpp/read_ahead.h"
 #include "client/cpp/reply_reader.h"
+#include "client/cpp/security.h"
+#include "client/cpp/socket_path.h"
 #include "client/cpp/step_call.h"
 
 namespace maskd::client {
@@ -85,6 +88,16 @@ absl::StatusOr<v1::Welcome> SayHello(const StreamOptions& options, absl::Time de
   return std::move(*response.mutable_welcome());
 }
 
+// What `open` gives. A thread that the system does not give is an error like any other.
+template <typename Open>
+absl::StatusOr<std::unique_ptr<MaskStream>> OrNoThread(const Open& open) {
+  try {
+    return open();
+  } catch (const std::system_error& error) {
+    return absl::ResourceExhaustedError(absl::StrCat("the system has no thread: ", error.what()));
+  }
+}
+
 }  // namespace
 
 struct MaskStream::State {
@@ -92,6 +105,8 @@ struct MaskStream::State {
   absl::Status Open(const std::string& address, int max_message_bytes,
                     const StreamOptions& options) {
     if (IsLocal(address)) return OpenLocal(address, options);
+    if (!SocketPathOf(address).has_value())
+      if (absl::Status checked = CheckSecurity(); !checked.ok()) return checked;
     const absl::Time deadline = absl::Now() + options.open_timeout;
     auto decode = std::make_unique<DecodeCall>(MakeChannel(address, max_message_bytes),
                                                /*sees_pings=*/true);
@@ -174,26 +189,30 @@ MaskStream::~MaskStream() = default;
 absl::StatusOr<std::unique_ptr<MaskStream>> MaskStream::Open(const std::string& address,
                                                              int max_message_bytes,
                                                              const StreamOptions& options) {
-  auto state = std::make_unique<State>();
-  absl::Status opened = state->Open(address, max_message_bytes, options);
-  if (options.shared_memory && absl::IsUnimplemented(opened)) {
-    // A server from before there was any.
-    StreamOptions without = options;
-    without.shared_memory = false;
-    return Open(address, max_message_bytes, without);
-  }
-  if (!opened.ok()) return opened;
-  return Of(std::move(state), options);
+  return OrNoThread([&]() -> absl::StatusOr<std::unique_ptr<MaskStream>> {
+    auto state = std::make_unique<State>();
+    absl::Status opened = state->Open(address, max_message_bytes, options);
+    if (options.shared_memory && absl::IsUnimplemented(opened)) {
+      // A server from before there was any.
+      StreamOptions without = options;
+      without.shared_memory = false;
+      return Open(address, max_message_bytes, without);
+    }
+    if (!opened.ok()) return opened;
+    return Of(std::move(state), options);
+  });
 }
 
 absl::StatusOr<std::unique_ptr<MaskStream>> MaskStream::OpenInside(
     std::shared_ptr<grpc::Channel> channel, const StreamOptions& options) {
-  auto state = std::make_unique<State>();
-  StreamOptions without = options;
-  without.shared_memory = false;
-  absl::Status opened = state->OpenInside(std::move(channel), without);
-  if (!opened.ok()) return opened;
-  return Of(std::move(state), options);
+  return OrNoThread([&]() -> absl::StatusOr<std::unique_ptr<MaskStream>> {
+    auto state = std::make_unique<State>();
+    StreamOptions without = options;
+    without.shared_memory = false;
+    absl::Status opened = state->OpenInside(std::move(channel), without);
+    if (!opened.ok()) return opened;
+    return Of(std::move(state), options);
+  });
 }
 
 std::unique_ptr<MaskStream> MaskStream::Of(std::unique_ptr<State> state,

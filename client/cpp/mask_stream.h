@@ -80,7 +80,8 @@ class MaskStream {
   static constexpr int kMaxInFlight = 64;
 
   // Connects, or finds the engine of an address "local:...", and says hello. Errors: those of
-  // MaskService.Decode, UNAVAILABLE, DEADLINE_EXCEEDED.
+  // MaskService.Decode and CheckSecurity(), UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED (the
+  // system has no thread).
   static absl::StatusOr<std::unique_ptr<MaskStream>> Open(const std::string& address,
                                                           int max_message_bytes,
                                                           const StreamOptions& options);

@@ -1,6 +1,7 @@
 #include "client/cpp/position_fields.h"
 
 #include <bit>
+#include <utility>
 
 #include "client/cpp/mask_storage.h"
 #include "maskd/v1/mask_service.pb.h"
@@ -81,6 +82,7 @@ bool ReadBias(WireInput& in, LogitBias& bias) {
 bool ReadForm(WireInput& in, std::uint32_t tag, std::size_t mask_words, MaskStorage& storage,
               PositionFields& fields) {
   using Wire = v1::Position;
+  const int before = std::exchange(fields.form, static_cast<int>(tag >> 3));
   switch (tag) {
     case VarintTag(Wire::kFullFieldNumber):
     case VarintTag(Wire::kInvalidFieldNumber):
@@ -94,7 +96,8 @@ bool ReadForm(WireInput& in, std::uint32_t tag, std::size_t mask_words, MaskStor
       return ReadIds(in, storage, fields);
     case BytesTag(Wire::kDeltaFieldNumber):
       return ReadDelta(in, fields);
-    default:
+    default:  // unknown, or a form that is written as none is
+      fields.form = before;
       return SkipField(in, tag);
   }
 }
@@ -127,7 +130,6 @@ bool ReadPosition(WireInput& in, std::size_t mask_words, MaskStorage& storage,
       case BytesTag(Wire::kBiasesFieldNumber):
         return ReadBias(in, fields.biases.emplace_back());
       default:
-        if (tag >> 3 <= Wire::kInvalidFieldNumber) fields.form = static_cast<int>(tag >> 3);
         return ReadForm(in, tag, mask_words, storage, fields);
     }
   });

@@ -85,6 +85,7 @@ bool ReplyReader::ReadStep(WireInput& in, StepResult& result) {
     result.mask_words_ = masks_.mask_words();
     result.storage_.pool = std::make_unique<WordPool>(static_cast<std::size_t>(result.mask_words_));
   }
+  result.vocab_size_ = masks_.vocab_size();
   result.storage_.Clear();
   result.texts_.clear();
   result.forced_.clear();

@@ -1,14 +1,23 @@
+// Files are read before gRPC is given their names: gRPC says of a wrong one no more than that it
+// cannot connect, and ends the process over a folder. What it watches it reads again by itself.
+//
+// Invariant  credentials are made of an environment that CheckSecurity() has no error for, or not
+//            at all.
+// Cost       the files are read at each connection, the token's at each call.
 #include "client/cpp/security.h"
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "grpcpp/security/tls_certificate_provider.h"
 #include "grpcpp/security/tls_credentials_options.h"
@@ -39,12 +48,38 @@ absl::Status Wrong(absl::string_view variable, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat(variable, ": ", why));
 }
 
-absl::Status CheckFile(const char* variable) {
+// The file's text. Errors: INVALID_ARGUMENT with the variable (it cannot be read, or is empty).
+absl::StatusOr<std::string> ReadFile(const char* variable, const std::string& path) {
+  errno = 0;
+  std::ifstream file(path);
+  std::string text;
+  // An empty file has nothing to give, a folder cannot be read.
+  if (file && file.peek() != std::ifstream::traits_type::eof())
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  if (!text.empty()) return text;
+  return Wrong(variable, absl::StrCat(path, ": ", errno == 0 ? "is empty" : std::strerror(errno)));
+}
+
+// What a file of PEM holds at least: gRPC says no more than that it cannot connect.
+absl::Status CheckPem(const char* variable) {
   const std::string path = Variable(variable);
   if (path.empty() || (variable == kCa && path == kSystem)) return absl::OkStatus();
-  errno = 0;
-  return std::ifstream(path) ? absl::OkStatus()
-                             : Wrong(variable, absl::StrCat(path, ": ", std::strerror(errno)));
+  const auto text = ReadFile(variable, path);
+  if (!text.ok()) return text.status();
+  return absl::StrContains(*text, "-----BEGIN ")
+             ? absl::OkStatus()
+             : Wrong(variable, absl::StrCat(path, ": is no PEM"));
+}
+
+// The first line of the file, without white space around.
+absl::StatusOr<std::string> ReadToken(const std::string& path) {
+  const auto text = ReadFile(kTokenFile, path);
+  if (!text.ok()) return text.status();
+  const absl::string_view line = absl::string_view(*text).substr(0, text->find('\n'));
+  std::string token(absl::StripAsciiWhitespace(line));
+  if (token.empty())
+    return Wrong(kTokenFile, absl::StrCat(path, ": has no token in its first line"));
+  return token;
 }
 
 // The token's file, read for each call, so that a new token is used at once.
@@ -55,11 +90,10 @@ class TokenOfFile : public grpc::MetadataCredentialsPlugin {
   grpc::Status GetMetadata(grpc::string_ref /*url*/, grpc::string_ref /*method*/,
                            const grpc::AuthContext& /*channel*/,
                            std::multimap<grpc::string, grpc::string>* metadata) override {
-    std::string token;
-    std::ifstream file(path_);
-    if (!file || !std::getline(file, token))
-      return {grpc::StatusCode::UNAUTHENTICATED, absl::StrCat(kTokenFile, ": cannot be read")};
-    metadata->emplace("authorization", absl::StrCat("Bearer ", absl::StripAsciiWhitespace(token)));
+    const absl::StatusOr<std::string> token = ReadToken(path_);
+    if (!token.ok())
+      return {grpc::StatusCode::UNAUTHENTICATED, std::string(token.status().message())};
+    metadata->emplace("authorization", absl::StrCat("Bearer ", *token));
     return grpc::Status::OK;
   }
   bool IsBlocking() const override { return false; }  // a line of a file
@@ -107,9 +141,10 @@ absl::Status CheckSecurity() {
   }
   if (Variable(kCert).empty() != Variable(kKey).empty())
     return Wrong(kCert, absl::StrCat("and ", kKey, " are given together"));
-  for (const char* variable : {kCa, kCert, kKey, kTokenFile})
-    if (absl::Status checked = CheckFile(variable); !checked.ok()) return checked;
-  return absl::OkStatus();
+  for (const char* variable : {kCa, kCert, kKey})
+    if (absl::Status checked = CheckPem(variable); !checked.ok()) return checked;
+  const std::string token_file = Variable(kTokenFile);
+  return token_file.empty() ? absl::OkStatus() : ReadToken(token_file).status();
 }
 
 std::shared_ptr<grpc::ChannelCredentials> MakeCredentials(absl::string_view address,

@@ -22,7 +22,8 @@
 
 namespace maskd::client {
 
-// Whether what the environment says can be used. Errors: INVALID_ARGUMENT with the variable.
+// Whether what the environment says can be used: files that can be read, PEM where it is due, a
+// token in its file. Errors: INVALID_ARGUMENT with the variable.
 absl::Status CheckSecurity();
 
 // Credentials for `address`, and what of the arguments they need. Null when CheckSecurity() has an

@@ -98,6 +98,11 @@ std::optional<ServerWatch::Offer> ServerWatch::Take() {
   return taken;
 }
 
+bool ServerWatch::IsOver() const {
+  const absl::MutexLock lock(&mutex_);
+  return is_over_;
+}
+
 void ServerWatch::Retire(std::unique_ptr<MaskStream> stream) {
   const absl::MutexLock lock(&mutex_);
   retired_.push_back(std::move(stream));
@@ -153,7 +158,13 @@ LoadAsker::Loads ServerWatch::AskAll(const LoadAsker::Own& own) {
 }
 
 void ServerWatch::Look() {
-  std::vector<std::string> servers = ServersOf(options_.addresses, options_.resolve);
+  // Each name may take as long as the system's resolver: none is asked for behind the end.
+  const Resolver resolve =
+      [this](const std::string& address) -> absl::StatusOr<std::vector<std::string>> {
+    if (IsOver()) return absl::CancelledError("the stream goes");
+    return options_.resolve(address);
+  };
+  std::vector<std::string> servers = ServersOf(options_.addresses, resolve);
   const std::size_t count = servers.size();
   std::optional<LoadAsker::Own> own;
   {

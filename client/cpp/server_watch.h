@@ -89,6 +89,7 @@ class ServerWatch {
   // Waits for the next look; false at the end.
   bool AwaitLook();
   void Look();
+  [[nodiscard]] bool IsOver() const;
   // What of a move is prepared at `place`.
   void Prepare(const std::string& place, const LoadAsker::Own& own);
   LoadAsker::Loads AskAll(const LoadAsker::Own& own);

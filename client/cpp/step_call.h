@@ -23,7 +23,8 @@ class StepCall {
   virtual ~StepCall() = default;
 
   // Sends `message`, after the one before is on its way. The message is serialised when this
-  // returns. `byte_size` is what its ByteSizeLong() has just said.
+  // returns. `byte_size` is what its ByteSizeLong() has just said. DEADLINE_EXCEEDED where the one
+  // before does not leave: it is the call's end.
   virtual absl::Status Write(const v1::DecodeRequest& message, std::size_t byte_size,
                              absl::Time deadline) = 0;
 

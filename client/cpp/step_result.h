@@ -83,6 +83,8 @@ class StepResult {
   [[nodiscard]] std::uint64_t step() const { return step_; }
   // In the server's order: opened rows, named rows, rows that have compiled since.
   [[nodiscard]] std::span<const RowResult> rows() const { return rows_; }
+  // Tokens of the vocabulary that the masks are of.
+  [[nodiscard]] std::int64_t vocab_size() const { return vocab_size_; }
   // The row's answer that has its state, or null when it has none.
   [[nodiscard]] const RowResult* Find(RowId row) const;
 
@@ -125,6 +127,7 @@ class StepResult {
   std::vector<std::unique_ptr<std::string>> texts_;
   std::vector<std::vector<TokenId>> forced_;
   std::int64_t mask_words_ = 0;
+  std::int64_t vocab_size_ = 0;
 };
 
 }  // namespace maskd::client

@@ -16,7 +16,10 @@ absl::Status FromWire(const grpc::Status& status) {
 }
 
 absl::Status FromWire(const v1::RowError& error) {
-  absl::Status result(static_cast<absl::StatusCode>(error.code()), error.message());
+  // An error that says OK is none that a server of ours sends: it is an error still.
+  const auto code =
+      error.code() == 0 ? absl::StatusCode::kUnknown : static_cast<absl::StatusCode>(error.code());
+  absl::Status result(code, error.message());
   google::rpc::ErrorInfo info;
   info.set_reason(error.reason());
   info.set_domain("maskd");

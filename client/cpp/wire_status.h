@@ -42,7 +42,7 @@ void AddDetail(const Detail& detail, absl::Status& status) {
 // The status of a call, with its details.
 absl::Status FromWire(const grpc::Status& status);
 
-// The error of a row, with the same details as a call's error would have.
+// The error of a row, with the same details as a call's error would have. Never OK.
 absl::Status FromWire(const v1::RowError& error);
 
 }  // namespace maskd::client

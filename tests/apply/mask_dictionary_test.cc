@@ -1,6 +1,7 @@
 #include "client/apply/mask_dictionary.h"
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -93,6 +94,13 @@ TEST_P(MaskDictionaryTest, OfAnotherVocabularyOrApplierIsRefused) {
 TEST_P(MaskDictionaryTest, SizesThatCannotBeAreRefused) {
   EXPECT_EQ(applier_->MakeDictionary(0, 1).status().message(), "vocab_size: 0 is not positive");
   EXPECT_EQ(applier_->MakeDictionary(1, -1).status().message(), "slot_count: -1 is negative");
+  constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
+  EXPECT_TRUE(absl::IsInvalidArgument(applier_->MakeDictionary(kHuge, 1).status()));
+  for (const std::int64_t slots : {kHuge, kHuge / 4, kHuge / 16}) {
+    const absl::Status status = applier_->MakeDictionary(kVocab, slots).status();
+    EXPECT_TRUE(absl::IsResourceExhausted(status)) << slots << ": " << status;
+    EXPECT_EQ(status.message().substr(0, 12), "slot_count: ") << status;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Appliers, MaskDictionaryTest, testing::ValuesIn(ApplierNames()),

@@ -20,6 +20,7 @@
 #include "client/apply/opencl/mask_step.h"
 #include "client/apply/opencl/opencl_api.h"
 #include "client/apply/opencl/opencl_device.h"
+#include "client/apply/opencl/opencl_kernels.h"
 #include "client/apply/opencl/opencl_program.h"
 #include "client/apply/opencl/program_cache.h"
 #include "tests/apply/appliers.h"
@@ -195,6 +196,96 @@ TEST_F(OpenClTest, B3OnlyFinishedMasksAreSent) {
   EXPECT_EQ(bytes_of_64(MaskRow::Allowed(0, ids)), 64 * (kRowBytes + 20 * 4));
   EXPECT_EQ(bytes_of_64(MaskRow::Forbidden(0, ids)), 64 * (kRowBytes + 20 * 4));
   EXPECT_EQ(bytes_of_64(MaskRow::Dense(0, words)), 64 * (kRowBytes + std::ssize(words) * 4));
+}
+
+// Runs a kernel of the source alone, with the arguments as they stand in opencl_kernels.h.
+template <typename... Arguments>
+void RunKernel(const Engine& engine, const MaskProgram& program, const char* name,
+               std::size_t items, std::size_t rows, const Arguments&... arguments) {
+  const auto kernel = program.MakeKernel(name);
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  cl_uint index = 0;
+  const auto set = [&](const auto& argument) {
+    EXPECT_EQ(OpenCl().clSetKernelArg(kernel->get(), index, sizeof(argument), &argument),
+              CL_SUCCESS)
+        << name << ", argument " << index;
+    ++index;
+  };
+  (set(arguments), ...);
+  const std::size_t global[2] = {items, rows};
+  ASSERT_EQ(OpenCl().clEnqueueNDRangeKernel(engine.queue.get(), kernel->get(), 2, nullptr, global,
+                                            nullptr, 0, nullptr, nullptr),
+            CL_SUCCESS)
+      << name;
+}
+
+// The ints of a step written by hand, and their meaning worked out by hand: 40 tokens of a width of
+// 50, whose row 0 begins at element 3.
+TEST_F(OpenClTest, AKernelReadsAStepAsItsHeaderSays) {
+  static_assert(kRowInts == 8);
+  const Engine engine(devices_[0].id);
+  const auto program = MaskProgram::Build(engine.context.get(), devices_[0], ProgramCache(""));
+  ASSERT_TRUE(program.ok()) << program.status();
+  const auto ints_of = [&](std::vector<std::int32_t> ints) {
+    return OpenClMemory(
+        OpenCl().clCreateBuffer(engine.context.get(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                                ints.size() * sizeof(std::int32_t), ints.data(), nullptr));
+  };
+  constexpr std::int32_t kOne = 0x3F800000;   // 1 as a float
+  constexpr std::int32_t kHalf = 0x3F000000;  // 0.5
+  const OpenClMemory step = ints_of({
+      2,  kBaseNone,
+      0,  32,
+      34, kOne,
+      34, 34,  // allows the ids 1 and 39
+      0,  kBaseAll,
+      0,  34,
+      35, kOne,
+      35, 35,  // all but 7
+      3,  kBaseStepWords,
+      35, 37,
+      38, kOne,
+      38, 38,  // words that allow 0 and 33, 33 turned over
+      1,  kBaseDictionary,
+      2,  38,
+      38, kOne,
+      38, 38,  // slot 1 of the dictionary: 4 alone
+      1,  39,  // from 32 on
+      7,       //
+      1,  2,   // from 35 on
+      33,      //
+  });
+  const OpenClMemory dictionary = ints_of({-1, -1, 1 << 4, 0});
+  for (const char* const name : {"mask_words_32", "mask_tokens_32"}) {
+    LogitsPlane plane(LogitsType::kFloat32, 1, 3 + 4 * 60);
+    plane.FillDistinct();
+    const OpenClMemory buffer = engine.Send(plane);
+    const std::size_t items = std::string(name) == "mask_words_32" ? 2 : 50;
+    RunKernel(engine, *program, name, items, 4, buffer.get(), cl_long{3}, cl_long{60}, cl_int{50},
+              cl_uint{0xFF800000}, cl_int{40}, step.get(), dictionary.get());
+    LogitsPlane masked = engine.Receive(buffer, plane);
+    const std::vector<std::vector<int>> allowed = {{}, {4}, {1, 39}, {0}};
+    for (int row = 0; row < 4; ++row) {
+      for (int token = 0; token < 60; ++token) {
+        const int at = 3 + row * 60 + token;
+        const bool stays = token >= 50 || (row == 0 ? token < 40 && token != 7
+                                                    : std::ranges::count(allowed[row], token) > 0);
+        EXPECT_EQ(masked.IsMinusInfinity(0, at), !stays) << name << ", " << row << ": " << token;
+        if (stays) EXPECT_EQ(masked.Get(0, at), plane.Get(0, at)) << row << ": " << token;
+      }
+    }
+  }
+  // Of the row that is tuned: half, and 8 more to the logit of token 2 before that.
+  const OpenClMemory tuned = ints_of({0, kBaseAll, 0, 8, 8, kHalf, 8, 9, 2, 0x41000000});
+  LogitsPlane plane(LogitsType::kBFloat16, 1, 6);
+  plane.FillUniform(4);
+  const OpenClMemory buffer = engine.Send(plane);
+  RunKernel(engine, *program, "tune_bfloat16", 3, 1, buffer.get(), cl_long{1}, cl_long{6},
+            cl_int{2}, cl_int{4}, tuned.get());
+  LogitsPlane is = engine.Receive(buffer, plane);
+  std::vector<float> numbers;
+  for (int token = 0; token < 6; ++token) numbers.push_back(is.Get(0, token));
+  EXPECT_THAT(numbers, ElementsAre(4, 2, 2, 6, 2, 4));
 }
 
 std::size_t CountFiles(const std::string& directory) {

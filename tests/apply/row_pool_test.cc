@@ -2,10 +2,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
+
+#include "tests/service/no_threads.h"
 
 namespace maskd::client {
 namespace {
@@ -37,6 +40,15 @@ TEST(RowPool, ManyAskAtOnce) {
     });
   }
   for (std::thread& thread : asking) thread.join();
+}
+
+TEST(RowPool, WithoutThreadsTheCallerDoesAllRows) {
+  std::optional<RowPool> pool;
+  {
+    const service::NoThreads none;
+    pool.emplace(4);
+  }
+  EXPECT_EQ(Calls(*pool, 50), std::vector<int>(50, 1));
 }
 
 TEST(RowPool, GoesWithoutHavingWorked) { const RowPool pool(5); }

@@ -163,5 +163,23 @@ TEST(Client, PagesOfTokensThatSkipAreAnError) {
   EXPECT_EQ(ConnectTo(server)->ListTokens("").status().code(), absl::StatusCode::kInternal);
 }
 
+// Such a server answers each call, so only the time of all of them together ends it.
+TEST(Client, PagesWithoutEndAreAnError) {
+  const ScriptedServer server({.list_tokenizers =
+                                   [](const auto&, auto& response) {
+                                     response.add_tokenizers()->set_name("again");
+                                     response.set_next_page_token("more");
+                                     return grpc::Status::OK;
+                                   },
+                               .list_tokens =
+                                   [](const auto& request, auto& response) {
+                                     response.set_next_id(request.first_id());  // where it was
+                                     return grpc::Status::OK;
+                                   }});
+  const auto client = ConnectTo(server, absl::Milliseconds(200));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(client->ListTokenizers().status()));
+  EXPECT_TRUE(absl::IsInternal(client->ListTokens("").status()));
+}
+
 }  // namespace
 }  // namespace maskd::client

@@ -14,6 +14,7 @@
 #include "client/cpp/client.h"
 #include "client/cpp/errors.h"
 #include "tests/client/scripted_server.h"
+#include "tests/service/no_threads.h"
 
 namespace maskd::client {
 namespace {
@@ -426,6 +427,19 @@ TEST_P(MaskStreamTest, AStreamMayBeDroppedWithRepliesOnTheWay) {
 TEST_P(MaskStreamTest, NoServerIsUnavailable) {
   EXPECT_TRUE(
       absl::IsUnavailable(MaskStream::Open("unix:/nonexistent/maskd.sock", 1 << 20, {}).status()));
+}
+
+TEST_P(MaskStreamTest, AThreadThatCannotBeHadIsAnError) {
+  const ScriptedServer server({.decode = Serve});
+  const auto before = OpenOn(server);  // gRPC has its threads
+  ASSERT_TRUE(before.ok()) << before.status();
+  const auto client = Client::Connect({.address = server.address()});
+  ASSERT_TRUE(client.ok()) << client.status();
+  const service::NoThreads none;
+  const absl::Status status =
+      (*client)->OpenStream({.logits_width = 32, .read_ahead = GetParam()}).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the system has no thread"));
 }
 
 // What goes over the wire for each verb of a step.

@@ -45,6 +45,8 @@ struct Script {
       {};
   std::function<grpc::Status(ServerStream&)> decode = {};
   std::function<grpc::Status(const v1::GetLoadRequest&, v1::GetLoadResponse&)> get_load = {};
+  std::function<grpc::Status(const v1::GetTokenizerRequest&, v1::GetTokenizerResponse&)>
+      get_tokenizer = {};
 };
 
 class ScriptedServer : v1::CompileService::Service,
@@ -84,6 +86,11 @@ class ScriptedServer : v1::CompileService::Service,
   grpc::Status ListTokens(grpc::ServerContext* /*context*/, const v1::ListTokensRequest* request,
                           v1::ListTokensResponse* response) override {
     return script_.list_tokens(*request, *response);
+  }
+  grpc::Status GetTokenizer(grpc::ServerContext* /*context*/,
+                            const v1::GetTokenizerRequest* request,
+                            v1::GetTokenizerResponse* response) override {
+    return script_.get_tokenizer(*request, *response);
   }
   grpc::Status Decode(grpc::ServerContext* /*context*/, ServerStream* stream) override {
     return script_.decode(*stream);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,7 +15,11 @@
 
 #include "client/cpp/client.h"
 #include "client/cpp/local_engine.h"
+#include "local/engine.h"
+#include "local/local_call.h"
 #include "local/local_engines.h"
+#include "service/log.h"
+#include "tests/service/no_threads.h"
 
 namespace maskd::local {
 namespace {
@@ -130,6 +135,127 @@ TEST(LocalStream, AnErrorOfTheStreamIsItsEnd) {
   EXPECT_TRUE(absl::IsAborted(ended)) << ended;
   EXPECT_EQ(Write(*call, step), ended);
   EXPECT_EQ(call->Finish(absl::Now() + kPatience), ended);
+}
+
+// A step whose grammar takes a while.
+v1::DecodeRequest LongStep(std::uint64_t number) {
+  v1::DecodeRequest request;
+  v1::Step& step = *request.mutable_step();
+  step.set_step(number);
+  v1::OpenRow& open = *step.add_open();
+  open.set_row(number);
+  *open.mutable_grammar() = Regex(absl::StrCat("([a-z]{1,40}", number, "){1,30}"));
+  step.set_wait_for_compile_ms(30'000);
+  return request;
+}
+
+TEST(LocalStream, FinishedAgainItIsFinished) {
+  const auto call = OpenCall();
+  EXPECT_TRUE(call->Finish(absl::Now() + kPatience).ok());
+  EXPECT_TRUE(call->Finish(absl::Now() + kPatience).ok());
+  EXPECT_TRUE(absl::IsCancelled(Write(*call, LongStep(2))));
+  grpc::ByteBuffer message;
+  EXPECT_TRUE(absl::IsCancelled(call->Read(message, absl::InfiniteFuture(), absl::UnixEpoch())));
+  EXPECT_TRUE(absl::IsCancelled(call->ReadUntilInterrupted(message).status()));
+  const auto stream = OpenStream();
+  EXPECT_TRUE(stream->Close(kPatience).ok());
+  EXPECT_TRUE(stream->Close(kPatience).ok());
+}
+
+// Those that wait behind it are never begun.
+TEST(LocalStream, AtTheDeadlineStepsThatAreUnderWayAreCancelled) {
+  for (int i = 0; i < 5; ++i) {
+    const auto call = OpenCall();
+    for (std::uint64_t number = 2; number < 10; ++number)
+      ASSERT_TRUE(Write(*call, LongStep(number)).ok());
+    const absl::Status finished = call->Finish(i == 0 ? absl::InfinitePast() : absl::Now());
+    // What ended the stream is the step that was cancelled, where that was under way by then.
+    EXPECT_TRUE(finished.ok() || absl::IsCancelled(finished)) << finished;
+  }
+}
+
+TEST(LocalStream, RepliesComeInOrderWhoeverReads) {
+  const auto call = OpenCall();
+  std::thread writer([&] {
+    for (std::uint64_t number = 2; number < 40; ++number) {
+      v1::DecodeRequest step;
+      step.mutable_step()->set_step(number);
+      ASSERT_TRUE(Write(*call, number % 10 == 0 ? LongStep(number) : step).ok());
+    }
+  });
+  writer.join();
+  for (std::uint64_t number = 2; number < 40;) {
+    grpc::ByteBuffer message;
+    if (number % 3 == 0) {
+      const auto read = call->ReadUntilInterrupted(message);
+      ASSERT_TRUE(read.ok() && *read) << read.status();
+    } else {
+      ASSERT_TRUE(call->Read(message, absl::InfiniteFuture(), absl::UnixEpoch()).ok());
+    }
+    grpc::Slice bytes;
+    ASSERT_TRUE(message.DumpToSingleSlice(&bytes).ok());
+    v1::DecodeResponse response;
+    ASSERT_TRUE(response.ParseFromArray(bytes.begin(), static_cast<int>(bytes.size())));
+    EXPECT_EQ(response.step().step(), number++);
+  }
+  std::thread other([&] { call->Interrupt(); });
+  grpc::ByteBuffer message;
+  const auto read = call->ReadUntilInterrupted(message);
+  other.join();
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_FALSE(*read);
+}
+
+std::shared_ptr<Engine> Load() {
+  service::SilenceLog();
+  auto engine = Engine::Load(*ReadAddress("local:"));
+  EXPECT_TRUE(engine.ok()) << engine.status();
+  return *std::move(engine);
+}
+
+TEST(LocalEngine, WhatItCannotBeMadeWithIsAnErrorOfTheAddress) {
+  const auto config = ReadAddress("local:a=/nonexistent/tokenizer.json");
+  ASSERT_TRUE(config.ok()) << config.status();
+  const absl::Status absent = Engine::Load(*config).status();
+  EXPECT_TRUE(absl::IsNotFound(absent)) << absent;
+  EXPECT_THAT(std::string(absent.message()), testing::StartsWith("address: local: "));
+  const service::NoThreads none;
+  const absl::Status no_thread = Engine::Load(*ReadAddress("local:")).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(no_thread)) << no_thread;
+  EXPECT_THAT(std::string(no_thread.message()), testing::StartsWith("address: local: "));
+}
+
+TEST(LocalEngine, TokensOutsideTheVocabularyAreNone) {
+  const auto engine = Load();
+  for (const int first : {-1, 257, 1 << 30}) {
+    v1::ListTokensRequest request;
+    request.set_first_id(first);
+    v1::ListTokensResponse response;
+    const absl::Status status = engine->ListTokens(request, absl::InfiniteFuture(), &response);
+    EXPECT_TRUE(absl::IsOutOfRange(status) || absl::IsInvalidArgument(status)) << status;
+    EXPECT_EQ(response.tokens_size(), 0);
+  }
+  v1::GetTokenizerRequest named;
+  named.set_name("another");
+  v1::GetTokenizerResponse tokenizer;
+  EXPECT_TRUE(absl::IsNotFound(engine->GetTokenizer(named, absl::InfiniteFuture(), &tokenizer)));
+}
+
+TEST(LocalEngine, AStreamKeepsIt) {
+  std::unique_ptr<client::StepCall> call;
+  {
+    const auto engine = Load();
+    v1::DecodeRequest hello;
+    v1::Welcome welcome;
+    EXPECT_TRUE(absl::IsInvalidArgument(engine->OpenCall(hello, &welcome).status()))
+        << "no hello is none";
+    hello.mutable_hello()->set_protocol_version(1);
+    hello.mutable_hello()->set_logits_width(kWidth);
+    call = *engine->OpenCall(hello, &welcome);
+  }
+  ASSERT_TRUE(Write(*call, LongStep(2)).ok());
+  grpc::ByteBuffer message;
+  EXPECT_TRUE(call->Read(message, absl::Now() + kPatience, absl::UnixEpoch()).ok());
 }
 
 TEST(LocalStream, MayGoWhileItsStepCompiles) {

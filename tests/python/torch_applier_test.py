@@ -49,7 +49,7 @@ def random_row(random, logits_row, vocab):
            lambda: maskd.Row.dense(logits_row, words, changed=ids)][kind]()
     if random.random() < 0.3:
         biases = {int(t): float(random.normal()) for t in ids[:5]}
-        row.tuned(biases, float(random.choice([0, 0.5, 0.7, 1, 1.3])))
+        row.tuned(biases, float(random.choice([0, -0.0, 1e-45, 0.5, 0.7, 1, 1.3])))
     return row
 
 

@@ -14,12 +14,12 @@ def by_hand(logits, allowed, biases, temperature):
     numbers = logits.astype(np.float32)
     for token, bias in biases.items():
         numbers[token] += np.float32(bias)
-    if temperature:
+    if temperature > 1e-30:  # below it, 1 / temperature is no float32: the greatest is to be taken
         numbers *= np.float32(1) / np.float32(temperature)
     tuned = numbers.astype(logits.dtype)
     untouched = np.ones(logits.size, dtype=bool)
     untouched[list(biases)] = False
-    if temperature in (0, 1):
+    if temperature <= 1e-30 or temperature == 1:
         tuned[untouched] = logits[untouched]
     result = np.full(logits.size, -np.inf, dtype=logits.dtype)
     result[allowed] = tuned[allowed]
@@ -43,7 +43,7 @@ def rows_of(allowed):
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 @pytest.mark.parametrize("form", ["allowed", "forbidden", "dense", "delta"])
 @pytest.mark.parametrize("name", ["cpu", "cpu:portable", "opencl"])
-@pytest.mark.parametrize("temperature", [0, 0.3, 1, 1.7])
+@pytest.mark.parametrize("temperature", [0, -0.0, 1e-45, 1e-50, 0.3, 1, 1.7])
 def test_logits_that_stay_are_biased_then_divided(name, form, dtype, temperature):
     try:
         applier = maskd.Applier(name)

@@ -101,9 +101,9 @@ TEST_F(MaskctlTest, VectorsHoldForAnySpellingInTokens) {
   if (!std::filesystem::exists(vocabulary))
     GTEST_SKIP() << "NOT TESTED: no " << vocabulary << "; scripts/fetch-vocab makes it";
   for (const char* spelling : {"longest", "shortest", "random --seed=7"}) {
-    const Outcome outcome = Maskctl(absl::StrCat("vectors --local --tokenizer=llama3=", vocabulary,
-                                                 ",preset=llama3 --spelling=", spelling, " ",
-                                                 Write("v.jsonl", kRight)));
+    const Outcome outcome =
+        Maskctl(absl::StrCat("vectors --local --tokenizer=llama3=", vocabulary,
+                             ",preset=llama3 --cut=", spelling, " ", Write("v.jsonl", kRight)));
     EXPECT_EQ(outcome.exit, 0) << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr("| all of these | 4 | 4 | 1 | 9 |"));
   }

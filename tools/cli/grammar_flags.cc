@@ -118,8 +118,9 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
     count = gzread(file, buffer.data(), buffer.size());
     text.append(buffer.data(), static_cast<std::size_t>(std::max(count, 0)));
   }
-  if (file != nullptr) gzclose(file);
+  const bool is_cut_off = file != nullptr && gzclose(file) == Z_BUF_ERROR;
   if (count < 0) return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
+  if (is_cut_off) return absl::InvalidArgumentError(absl::StrCat(path, ": ends within its gzip"));
   return text;
 }
 

@@ -33,7 +33,8 @@ absl::StatusOr<std::vector<std::string>> GrammarFiles(const Flags& flags);
 // The command's only argument. Errors: a usage error that says `what` is needed.
 absl::StatusOr<std::string> OneArgument(const Flags& flags, absl::string_view what);
 
-// The whole of a file, gzip or plain; "-" is standard input.
+// The whole of a file, gzip or plain; "-" is standard input. Errors: NOT_FOUND (it cannot be read),
+// INVALID_ARGUMENT (its gzip is cut off).
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
 }  // namespace maskd::cli

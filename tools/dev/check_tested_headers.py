@@ -14,11 +14,11 @@ import sys
 
 ROOMS = [
     "cache",
+    "client/apply",
+    "client/apply/opencl",
+    "client/c",
+    "client/cpp",
     "cpu",
-    "memory",
-    "metrics",
-    "ring",
-    "service",
     "grammar_core/automaton",
     "grammar_core/base",
     "grammar_core/compile",
@@ -51,6 +51,16 @@ ROOMS = [
     "grammar_core/tokenizer",
     "grammar_core/tokenizer/formats",
     "grammar_core/unique_items",
+    "local",
+    "memory",
+    "metrics",
+    "playground",
+    "ring",
+    "service",
+    "tools/cli",
+    "tools/cli/lint",
+    "tools/cli/schemas",
+    "tools/cli/top",
 ]
 
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)

@@ -38,6 +38,14 @@ class Row:
         self.biases, self.temperature = _buffers.bias_array(biases), temperature
         return self
 
+    @property
+    def scale(self) -> np.float32:
+        """What logits that stay are multiplied by, as the library has it: 1 at temperature 0, and where
+        1 / temperature is no number."""
+        with np.errstate(divide="ignore", over="ignore"):
+            scale = np.float32(1) / np.float32(self.temperature)
+        return scale if 0 < scale < np.inf else np.float32(1)
+
     @classmethod
     def full(cls, logits_row: int) -> Self:
         """Nothing is applied: the row is free or finished."""

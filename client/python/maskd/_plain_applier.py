@@ -78,7 +78,7 @@ class Applier(ApplierBase):
             if output is not plane:
                 elements[:] = source[row.logits_row]
             if row.form != _abi.FORM_FULL:
-                tune(elements[:vocab], plane.type, row.biases, row.temperature)
+                tune(elements[:vocab], plane.type, row.biases, row.scale)
                 _mask(elements, row, vocab, dictionary, minus_infinity)
 
     def _apply_bitmask(self, plane: _abi.Logits, words: _abi.Logits, rows: np.ndarray | None,

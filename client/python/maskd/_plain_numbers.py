@@ -7,16 +7,16 @@ from maskd import _abi
 _FLOATS = {_abi.FLOAT32: np.float32, _abi.FLOAT16: np.float16}
 
 
-def tune(elements: np.ndarray, kind: int, biases: np.ndarray, temperature: float) -> None:
+def tune(elements: np.ndarray, kind: int, biases: np.ndarray, scale: np.float32) -> None:
     """`elements`: the logits of one row's tokens, as unsigned numbers of their bits."""
-    divides = temperature not in (0, 1)
+    divides = scale != 1
     if not divides and not biases.size:
         return
     at = slice(None) if divides else biases["id"]
     numbers = _to_float32(elements[at], kind)
     numbers[biases["id"] if divides else slice(None)] += biases["bias"]
     if divides:
-        numbers *= np.float32(1) / np.float32(temperature)
+        numbers *= scale
     elements[at] = _from_float32(numbers, kind)
 
 

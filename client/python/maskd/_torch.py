@@ -166,15 +166,16 @@ class TorchApplier:
         """Biases and temperatures, before the masks: of few rows, so one by one."""
         torch = self.torch
         for row in rows:
-            if not row.biases.size and row.temperature in (0, 1):
+            scale = row.scale
+            if not row.biases.size and scale == 1:
                 continue
             line = logits[row.logits_row, :self.vocab_size]
             tuned = line.float()
             ids = torch.from_numpy(row.biases["id"].astype(np.int64)).to(self.device)
             if row.biases.size:
                 tuned[ids] += torch.from_numpy(row.biases["bias"].copy()).to(self.device)
-            if row.temperature not in (0, 1):
-                tuned *= float(np.float32(1) / np.float32(row.temperature))
+            if scale != 1:
+                tuned *= float(scale)
                 line.copy_(tuned)
             else:
                 line[ids] = tuned[ids].to(line.dtype)

@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include <nlohmann/json.hpp>
 
@@ -34,11 +35,16 @@ constexpr std::array kColumns = {
     Column{"invalid accepted", "invalid_accepted", &SchemaTotals::invalid_accepted},
 };
 
+// A text as a cell of a table.
+std::string Cell(const std::string& text) {
+  return absl::StrReplaceAll(text, {{"|", "\\|"}, {"\n", " "}, {"\r", " "}});
+}
+
 std::string Row(const std::string& name, const SchemaTotals& totals) {
   const auto append = [&](std::string* out, const Column& column) {
     absl::StrAppend(out, totals.*column.count);
   };
-  return absl::StrCat("| ", name, " | ", absl::StrJoin(kColumns, " | ", append), " |\n");
+  return absl::StrCat("| ", Cell(name), " | ", absl::StrJoin(kColumns, " | ", append), " |\n");
 }
 
 // The limit that was met, or the keyword that the place ends in: its last part that is no index.
@@ -110,7 +116,7 @@ void CountSchema(const SchemaCase& one, const std::string& group,
 }
 
 std::string SchemaTables(const SchemaTally& tally, const std::string& by) {
-  std::string text = absl::StrCat("| ", by, " |");
+  std::string text = absl::StrCat("| ", Cell(by), " |");
   for (const Column& column : kColumns) absl::StrAppend(&text, " ", column.title, " |");
   absl::StrAppend(&text, "\n|:---|");
   for (std::size_t i = 0; i < kColumns.size(); ++i) absl::StrAppend(&text, "---:|");
@@ -124,7 +130,7 @@ std::string SchemaTables(const SchemaTally& tally, const std::string& by) {
   if (tally.refused_for.empty()) return text;
   absl::StrAppend(&text, "\n| not compiled for | schemas |\n|:---|---:|\n");
   for (const auto& [keyword, count] : tally.refused_for)
-    absl::StrAppend(&text, "| `", keyword, "` | ", count, " |\n");
+    absl::StrAppend(&text, "| `", Cell(keyword), "` | ", count, " |\n");
   return text;
 }
 

@@ -16,7 +16,8 @@
 
 namespace maskd::cli {
 
-// Of one group. Schemas are counted once, at the worst that befell one of their texts.
+// Of one group. A schema is counted once in each column that one of its texts put it in: it may
+// refuse a valid one, accept an invalid one and fail at a third.
 struct SchemaTotals {
   int schemas = 0;
   int right = 0;             // compiled, every text right; or refused as wrong, and none is valid
@@ -53,6 +54,7 @@ void CountSchema(const SchemaCase& one, const std::string& group,
                  SchemaTally& tally);
 
 // Markdown: a table of totals, one row a group, headed `by`; a table of refusals, if there are any.
+// Names that stand in a file of cases cannot break it.
 std::string SchemaTables(const SchemaTally& tally, const std::string& by);
 
 // The same as one JSON object: groups, refused_for, failures.

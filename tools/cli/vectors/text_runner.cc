@@ -41,7 +41,7 @@ struct TextRunner::Row {
 
 std::vector<Flag> WithTextRunnerFlags(std::vector<Flag> more) {
   std::vector<Flag> flags = {
-      {"spelling", "longest|shortest|random", "which tokens a text is cut into", "longest"},
+      {"cut", "longest|shortest|random", "which tokens a text is cut into", "longest"},
       {"seed", "NUMBER", "of random spellings", "1"},
   };
   flags.insert(flags.end(), more.begin(), more.end());
@@ -50,7 +50,7 @@ std::vector<Flag> WithTextRunnerFlags(std::vector<Flag> more) {
 
 absl::StatusOr<std::unique_ptr<TextRunner>> TextRunner::Open(const Connection& connection,
                                                              const Flags& flags) {
-  const auto spelling = flags.GetChoice("spelling", kSpellings);
+  const auto spelling = flags.GetChoice("cut", kSpellings);
   if (!spelling.ok()) return UsageError(spelling.status().message());
   const auto seed = flags.GetNumber("seed", 0, std::numeric_limits<std::int64_t>::max());
   if (!seed.ok()) return UsageError(seed.status().message());

@@ -38,7 +38,7 @@ struct TextVerdict {
   absl::Status error;
 };
 
-// --spelling and --seed, then `more`.
+// --cut and --seed, then `more`.
 std::vector<Flag> WithTextRunnerFlags(std::vector<Flag> more);
 
 // One stream; its grammars' rows are closed before Run() returns.
