@@ -172,7 +172,8 @@ std::vector<absl::string_view> CanonicalEncoder::PartsOf(absl::string_view piece
   const Symbols symbols = rules.symbols == EncodingRules::Symbols::kBytes ? Symbols::kBytes
                           : rules.scores.empty() ? Symbols::kKnownCharacters
                                                  : Symbols::kCharacters;
-  return Merging(piece, symbols, tokens_).Parts();
+  const auto rank_of = [this](absl::string_view bytes) { return tokens_.RankOf(bytes); };
+  return Merging(piece, symbols, rank_of).Parts();
 }
 
 bool CanonicalEncoder::AppendTokens(absl::string_view piece, bool is_whole,

@@ -110,7 +110,7 @@ EncodingRules ReadHuggingFaceRules(const Json& tree, const TokenizerDocument& do
                [&](const Json& part) { return ReadNormalizer(part, &rules); }) &&
       EachPart(pre_tokenizer, "pretokenizers",
                [&](const Json& part) { return ReadPreTokenizer(part, &rules); }) &&
-      MergesAreByIds(document.merges, raw, rules.symbols);
+      MergesAreByIds(document.merges, raw, rules);
   return is_known ? rules : EncodingRules();
 }
 
