@@ -77,6 +77,8 @@ SHAPES = {
 }
 # Shapes that are not understood.
 UNKNOWN = {"bytes_twice"}
+# Of these the list has another order than the ids, as Gemma's runs of white space have.
+LONGEST_FIRST = {"gemma", "smol"}
 BEGINS_WITH_SPACE = {"llama_2", "mistral", "yi"}
 IGNORES_MERGES = {"llama_3", "o200k"}
 # Added tokens: (content, flags that are set).
@@ -118,6 +120,8 @@ def make(name: str, letters: str, chooser: random.Random) -> dict:
         ways = [[(left + right)[:cut], (left + right)[cut:]] for cut in range(1, len(left + right))]
         ways = [way for way in ways if way[0] in made and way[1] in made]
         merges += ways if chooser.random() < 0.9 else [chooser.choice(ways)]
+    if name in LONGEST_FIRST:
+        merges.sort(key=lambda way: -len("".join(way)))
     vocab = {piece: i for i, piece in enumerate(pieces)}
     added = [{"id": vocab[content], "content": content, "special": True} for content in ("<unk>", END)]
     for content, flags in ADDED.get(name, []):

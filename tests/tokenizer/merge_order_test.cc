@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include "grammar_core/tokenizer/formats/format.h"
@@ -34,13 +36,20 @@ RawVocabulary Raw(const std::vector<std::string>& pieces) {
   return raw;
 }
 
-bool AreByIds(const Lines& lines, const RawVocabulary& raw, Symbols symbols) {
+// Nothing where the list is not understood.
+std::optional<EncodingRules> RulesOf(const Lines& lines, const RawVocabulary& raw,
+                                     Symbols symbols) {
   std::vector<Merge> merges;
   for (const std::string& line : lines) merges.push_back(Merge::FromLine(line));
   EncodingRules rules;
   rules.symbols = symbols;
   rules.atoms = raw.added_ids;
-  return MergesAreByIds(merges, raw, rules);
+  return ReadMergeOrder(merges, raw, &rules) ? std::optional(rules) : std::nullopt;
+}
+
+bool AreByIds(const Lines& lines, const RawVocabulary& raw, Symbols symbols) {
+  const std::optional<EncodingRules> rules = RulesOf(lines, raw, symbols);
+  return rules.has_value() && rules->scores.empty();
 }
 
 TEST(MergeTest, IsTwoPiecesWithASpaceBetween) {
@@ -126,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     [](const auto& test) { return test.param.name; });
 
-TEST(MergesAreByIdsTest, SpecialAndAddedTokensNeedNoMerge) {
+TEST(ReadMergeOrderTest, SpecialAndAddedTokensNeedNoMerge) {
   RawVocabulary raw = Raw({"a", "b", "ab", "ba"});
   raw.tokens[2].special = true;
   raw.added_ids = {3};
@@ -135,17 +144,17 @@ TEST(MergesAreByIdsTest, SpecialAndAddedTokensNeedNoMerge) {
   EXPECT_FALSE(AreByIds({}, raw, kBytes));
 }
 
-TEST(MergesAreByIdsTest, UnusedTokensNeedNoMerge) {
+TEST(ReadMergeOrderTest, UnusedTokensNeedNoMerge) {
   EncodingRules rules;
   rules.symbols = kBytes;
   rules.unused = {2};
-  EXPECT_TRUE(MergesAreByIds({}, Raw({"a", "b", "ab"}), rules));
+  EXPECT_TRUE(ReadMergeOrder({}, Raw({"a", "b", "ab"}), &rules));
   rules.unused = {1};
-  EXPECT_FALSE(MergesAreByIds({}, Raw({"a", "b", "ab"}), rules));
+  EXPECT_FALSE(ReadMergeOrder({}, Raw({"a", "b", "ab"}), &rules));
 }
 
 // The piece's spelling is what merges are of, and its bytes tell whether it is a symbol.
-TEST(MergesAreByIdsTest, PiecesAreSpelledInTheirOwnAlphabet) {
+TEST(ReadMergeOrderTest, PiecesAreSpelledInTheirOwnAlphabet) {
   RawVocabulary raw;
   raw.id_by_piece = {{"Ġ", 0}, {"a", 1}, {"Ġa", 2}};
   raw.tokens = {{" ", false}, {"a", false}, {" a", false}};
@@ -154,8 +163,26 @@ TEST(MergesAreByIdsTest, PiecesAreSpelledInTheirOwnAlphabet) {
   EXPECT_FALSE(AreByIds({}, raw, kBytes));
 }
 
+// As Gemma's list begins: the longest run first, of which all pairs are listed.
+TEST(ReadMergeOrderTest, AnotherOrderThanThatOfTheIdsIsOneOfScores) {
+  const RawVocabulary raw = Raw({"a", "aa", "aaa", "b", "ab"});
+  const std::optional<EncodingRules> rules = RulesOf({"aa a", "a aa", "a a", "a b"}, raw, kBytes);
+  ASSERT_TRUE(rules.has_value());
+  EXPECT_THAT(rules->scores, testing::ElementsAre(-4, -2, 0, -4, -3));
+  EXPECT_THAT(rules->byte_tokens, testing::IsEmpty());
+  // Of characters, all bytes must be there to stand in.
+  EXPECT_FALSE(RulesOf({"aa a", "a aa", "a a", "a b"}, raw, kCharacters).has_value());
+}
+
+TEST(ReadMergeOrderTest, AMergeSpellsInBytesWhatItMakes) {
+  RawVocabulary raw;
+  raw.id_by_piece = {{"<0x41>", 0}, {"b", 1}, {"<0x41>b", 2}};
+  raw.tokens = {{"A", false}, {"b", false}, {"<0x41>b", false}};
+  EXPECT_FALSE(RulesOf({"<0x41> b"}, raw, kCharacters).has_value());
+}
+
 // What would be slow to look at is not understood.
-TEST(MergesAreByIdsTest, ManyLongPiecesAreNotLookedAt) {
+TEST(ReadMergeOrderTest, ManyLongPiecesAreNotLookedAt) {
   std::vector<std::string> pieces;
   for (int i = 0; i < 63; ++i) pieces.push_back(std::string(4096 - i, 'a'));
   EXPECT_TRUE(AreByIds({}, Raw(pieces), kBytes));
@@ -185,31 +212,36 @@ std::vector<std::string> MergedByList(const std::string& text, const Lines& list
   }
 }
 
-// As MergedByList(), by the ids of what is made.
-std::vector<std::string> MergedByIds(const std::string& text, const RawVocabulary& raw) {
+// As MergedByList(), by the ids of what is made, or by the scores of those.
+std::vector<std::string> MergedByOrder(const std::string& text, const RawVocabulary& raw,
+                                       const std::vector<float>& scores) {
   std::vector<std::string> parts;
   for (const char c : text) parts.emplace_back(1, c);
   while (true) {
-    TokenId best = std::numeric_limits<TokenId>::max();
+    float best = std::numeric_limits<float>::max();
     std::size_t place = 0;
     for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
       const auto found = raw.id_by_piece.find(parts[i] + parts[i + 1]);
-      if (found != raw.id_by_piece.end() && found->second < best) {
-        best = found->second;
+      if (found == raw.id_by_piece.end()) continue;
+      const auto id = static_cast<std::size_t>(found->second);
+      const float rank = scores.empty() ? static_cast<float>(id) : -scores[id];
+      if (rank < best) {
+        best = rank;
         place = i;
       }
     }
-    if (best == std::numeric_limits<TokenId>::max()) return parts;
+    if (best == std::numeric_limits<float>::max()) return parts;
     parts[place] += parts[place + 1];
     parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(place) + 1);
   }
 }
 
 // A text of up to six letters that the two cut in another way, or none.
-std::string TextThatDiffers(const Lines& list, const RawVocabulary& raw) {
+std::string TextThatDiffers(const Lines& list, const RawVocabulary& raw,
+                            const std::vector<float>& scores = {}) {
   Lines texts = {""};
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (MergedByList(texts[i], list) != MergedByIds(texts[i], raw)) return texts[i];
+    if (MergedByList(texts[i], list) != MergedByOrder(texts[i], raw, scores)) return texts[i];
     if (texts[i].size() == 6) continue;
     for (const char c : {'a', 'b', 'c'}) texts.push_back(texts[i] + c);
   }
@@ -217,10 +249,11 @@ std::string TextThatDiffers(const Lines& list, const RawVocabulary& raw) {
 }
 
 // Lists that are in order are by ids exactly if no text tells them apart.
-TEST(MergesAreByIdsTest, EveryShortTextTellsTheSame) {
+TEST(ReadMergeOrderTest, EveryShortTextTellsTheSame) {
   std::mt19937 random(5);
   int by_ids = 0;
   int others = 0;
+  int shuffled = 0;
   for (int round = 0; round < 400; ++round) {
     std::vector<std::string> pieces = {"a", "b", "c"};
     Lines list;
@@ -246,9 +279,16 @@ TEST(MergesAreByIdsTest, EveryShortTextTellsTheSame) {
     ASSERT_EQ(are_by_ids, text.empty())
         << absl::StrJoin(pieces, " ") << "; " << absl::StrJoin(list, ", ") << "; " << text;
     ++(are_by_ids ? by_ids : others);
+    std::shuffle(list.begin(), list.end(), random);
+    const std::optional<EncodingRules> rules = RulesOf(list, raw, kBytes);
+    if (!rules.has_value()) continue;
+    ++shuffled;
+    ASSERT_EQ(TextThatDiffers(list, raw, rules->scores), "")
+        << absl::StrJoin(pieces, " ") << "; " << absl::StrJoin(list, ", ");
   }
   EXPECT_GT(by_ids, 100);
   EXPECT_GT(others, 100);
+  EXPECT_GT(shuffled, 50);
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ EncodingRules RulesOf(const GgufFacts& facts, const RawVocabulary& raw) {
   // What is spelled in another alphabet is made of no bytes.
   rules.unused =
       PiecesWhere(raw, [](absl::string_view piece) { return !FromByteLevel(piece).has_value(); });
-  return MergesAreByIds(MergesOf(facts.merges), raw, rules) ? rules : EncodingRules();
+  return ReadMergeOrder(MergesOf(facts.merges), raw, &rules) ? rules : EncodingRules();
 }
 
 }  // namespace maskd

@@ -216,7 +216,7 @@ EncodingRules ReadHuggingFaceRules(const Json& tree, const TokenizerDocument& do
   if (!is_cut) return {};
   PutUnused(reading, raw, &rules);
   PutAdded(tree, reading, document, raw, &rules);
-  return MergesAreByIds(document.merges, raw, rules) ? rules : EncodingRules();
+  return ReadMergeOrder(document.merges, raw, &rules) ? rules : EncodingRules();
 }
 
 }  // namespace maskd

@@ -1,5 +1,5 @@
 // How a tokenizer.json says that texts are cut, as EncodingRules.
-// Understood  models of byte-pair encoding whose merges say no more than the ids (merge_order.h).
+// Understood  models of byte-pair encoding whose merges order tokens (merge_order.h).
 //             Models of bytes may have the pre-tokenizers ByteLevel, Split at matches, Digits, and
 //             sequences that end with ByteLevel. Models of characters have byte fallback, and no
 //             pre-tokenizer that cuts: Split at spaces does not where a normalizer has marked

@@ -1,4 +1,4 @@
-// Whether a list of merges says no more than the ids of what they make.
+// Whether a list of merges says no more than an order of what they make.
 //
 // Threads  functions without state.
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_MERGE_ORDER_H_
@@ -31,10 +31,11 @@ struct Merge {
   std::size_t left_bytes = 0;
 };
 
-// Whether merging neighbours by the lowest id does for every text what the list says. `rules` say
-// what a text is first cut into and which tokens no merge makes.
-bool MergesAreByIds(const std::vector<Merge>& merges, const RawVocabulary& raw,
-                    const EncodingRules& rules);
+// Whether merging neighbours by the lowest id, or by `scores`, does for every text what the list
+// says. `rules` say what a text is first cut into and which tokens no merge makes. Their scores are
+// set where the list makes tokens in another order than that of ids.
+bool ReadMergeOrder(const std::vector<Merge>& merges, const RawVocabulary& raw,
+                    EncodingRules* rules);
 
 }  // namespace maskd
 
