@@ -42,8 +42,9 @@ constexpr std::array<absl::string_view, 10> kAsciiKinds = {
     "!\"#%&()*,-.:;?@[\\]_{}",  // other punctuation
     "$+<=>^`|~",                // symbols
 };
-// What patterns take together behind an apostrophe.
-constexpr std::array<absl::string_view, 6> kContractions = {"ll", "re", "ve", "LL", "RE", "VE"};
+// What patterns take together behind an apostrophe, and with what is before it.
+constexpr std::array<absl::string_view, 14> kContractions = {"d", "m", "s", "t", "ll", "re", "ve",
+                                                             "D", "M", "S", "T", "LL", "RE", "VE"};
 // One of each kind beyond ASCII: letters that are small, great, of neither case, a mark, a number,
 // punctuation, a symbol, white space. Which of them may come is not asked.
 std::vector<std::string> OtherKinds() {
@@ -100,8 +101,11 @@ class End {
     // The end, and a token that the grammar names, end a piece.
     if (row_.MayEnd(state_) || row_.names_tokens()) followers.texts.emplace_back();
     for (const absl::string_view kind : kAsciiKinds) AddOneOf(kind, &followers.texts);
-    for (const absl::string_view letters : kContractions)
+    const bool takes_apostrophe = Takes('\'');
+    for (const absl::string_view letters : kContractions) {
       if (Takes(static_cast<unsigned char>(letters[0]))) followers.texts.emplace_back(letters);
+      if (takes_apostrophe) followers.texts.push_back(absl::StrCat("'", letters));
+    }
     for (int byte = 0x80; byte < 256; ++byte) {
       if (!Takes(static_cast<unsigned char>(byte))) continue;
       for (std::string& text : OtherKinds()) followers.texts.push_back(std::move(text));

@@ -12,8 +12,10 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
+#include "grammar_core/base/sort_unique.h"
 #include "grammar_core/tokenizer/merging.h"
 
 namespace maskd {
@@ -44,6 +46,12 @@ std::size_t SingleSpaces(absl::string_view before, absl::string_view text) {
     after_space = is_space;
   }
   return after_space && !text.empty() ? text.size() - 1 : text.size();
+}
+
+// Where `text` ends at `end` if white space there is left out.
+std::size_t EndWithoutSpace(absl::string_view text, std::size_t end) {
+  while (end > 0 && (!IsAscii(text[end - 1]) || !absl::ascii_isgraph(text[end - 1]))) --end;
+  return end;
 }
 
 // Where the pieces end, counted from the end of `before`; those that end in it are left out.
@@ -91,13 +99,24 @@ std::vector<bool> CanonicalEncoder::IndexAtoms() {
   const EncodingRules& rules = vocabulary_.encoding_rules();
   std::vector<bool> left_out(static_cast<std::size_t>(vocabulary_.size()));
   for (const TokenId id : vocabulary_.special_ids()) left_out[static_cast<std::size_t>(id)] = true;
-  for (const TokenId id : rules.atoms) {
+  for (const TokenId id : rules.unsure_atoms) {
     const absl::string_view bytes = vocabulary_.TokenBytes(id);
     if (bytes.empty() || vocabulary_.IsSpecial(id)) continue;
+    unsure_atoms_.push_back(bytes);
+    left_out[static_cast<std::size_t>(id)] = true;
+  }
+  SortUnique(&unsure_atoms_);
+  atom_texts_ = unsure_atoms_;
+  for (const TokenId id : rules.atoms) {
+    const absl::string_view bytes = vocabulary_.TokenBytes(id);
+    const bool is_unsure = std::ranges::binary_search(unsure_atoms_, bytes);
+    if (bytes.empty() || vocabulary_.IsSpecial(id) || is_unsure) continue;
+    atom_texts_.push_back(bytes);
     if (atoms_.try_emplace(bytes, id).second) left_out[static_cast<std::size_t>(id)] = true;
     atom_begins_.set(static_cast<unsigned char>(bytes[0]));
     longest_atom_ = std::max(longest_atom_, bytes.size());
   }
+  SortUnique(&atom_texts_);
   for (const TokenId id : rules.byte_tokens) left_out[static_cast<std::size_t>(id)] = true;
   for (const TokenId id : rules.unused) left_out[static_cast<std::size_t>(id)] = true;
   return left_out;
@@ -112,13 +131,19 @@ std::size_t CanonicalEncoder::AtomAt(absl::string_view text) const {
   return size;
 }
 
-// Where `text` ends if its last bytes, which an atom may begin with, are left out.
+bool CanonicalEncoder::MayBecomeAtom(absl::string_view text) const {
+  const auto longer = std::ranges::upper_bound(atom_texts_, text);
+  return longer != atom_texts_.end() && absl::StartsWith(*longer, text);
+}
+
+// Where `text` ends if its last bytes, which an atom may begin with, are left out. No atom begins
+// in another.
 std::size_t CanonicalEncoder::EndBeforeAtoms(absl::string_view text) const {
-  for (std::size_t at = text.size() - std::min(longest_atom_, text.size()); at < text.size();
-       ++at) {
-    const absl::string_view last = text.substr(at);
-    for (const auto& [bytes, id] : atoms_)
-      if (bytes.size() > last.size() && bytes.substr(0, last.size()) == last) return at;
+  if (atom_texts_.empty()) return text.size();
+  for (std::size_t at = 0; at < text.size();) {
+    const absl::string_view rest = text.substr(at);
+    if (MayBecomeAtom(rest)) return at;
+    at += std::max<std::size_t>(AtomAt(rest), 1);
   }
   return text.size();
 }
@@ -172,7 +197,8 @@ std::vector<absl::string_view> CanonicalEncoder::PartsOf(absl::string_view piece
   const Symbols symbols = rules.symbols == EncodingRules::Symbols::kBytes ? Symbols::kBytes
                           : rules.scores.empty() ? Symbols::kKnownCharacters
                                                  : Symbols::kCharacters;
-  return Merging(piece, symbols, tokens_).Parts();
+  const auto rank_of = [this](absl::string_view bytes) { return tokens_.RankOf(bytes); };
+  return Merging(piece, symbols, rank_of).Parts();
 }
 
 bool CanonicalEncoder::AppendTokens(absl::string_view piece, bool is_whole,
@@ -310,6 +336,12 @@ std::size_t CanonicalEncoder::UnchangedBytes(absl::string_view before, absl::str
     return follower.empty() || IsAscii(follower[0]);
   });
   std::size_t end = text.size();
+  for (const absl::string_view atom : unsure_atoms_) {
+    if (absl::StrContains(before, atom)) return 0;
+    end = std::min(end, text.find(atom));
+  }
+  // One of them may come next, or stand at the end in part.
+  if (!unsure_atoms_.empty()) end = EndWithoutSpace(text, std::min(end, EndBeforeAtoms(text)));
   if (rules.ascii_only) {
     end = static_cast<std::size_t>(std::ranges::find_if_not(text, IsAscii) - text.begin());
     // The last character may be one with what follows.

@@ -60,6 +60,8 @@ class CanonicalEncoder {
 
   [[nodiscard]] std::vector<absl::string_view> Pieces(absl::string_view text) const;
   [[nodiscard]] std::size_t AtomAt(absl::string_view text) const;
+  // Whether `text` is the beginning of an atom that goes on.
+  [[nodiscard]] bool MayBecomeAtom(absl::string_view text) const;
   [[nodiscard]] std::size_t EndBeforeAtoms(absl::string_view text) const;
   // `is_whole`: all of a piece, not the end of one. False where a character has no tokens: those
   // before it are appended.
@@ -88,6 +90,8 @@ class CanonicalEncoder {
   absl::flat_hash_map<absl::string_view, TokenId> atoms_;
   std::bitset<256> atom_begins_;
   std::size_t longest_atom_ = 0;
+  std::vector<absl::string_view> unsure_atoms_;  // sorted; none of atoms_
+  std::vector<absl::string_view> atom_texts_;    // of both, sorted
   const std::vector<bool> left_out_;
   const OrdinaryTokens tokens_;
   const TokenScores scores_;

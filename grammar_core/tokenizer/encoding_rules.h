@@ -52,6 +52,9 @@ struct EncodingRules {
   std::vector<std::string> patterns;
   // Ids of ordinary tokens that no merge makes.
   std::vector<std::int32_t> atoms;
+  // Those atoms that what is beside them may keep from being cut out, or that take white space
+  // with them: of a text with one, only what is before that is known.
+  std::vector<std::int32_t> unsure_atoms;
   // By id. Merges come in their order, the greatest first; none: in the order of ids.
   std::vector<float> scores;
   // By byte: the token that stands for it inside a character that is no token, and nowhere else.

@@ -7,14 +7,14 @@
 
 namespace maskd {
 
-Merging::Merging(absl::string_view piece, Symbols symbols, const OrdinaryTokens& tokens)
-    : piece_(piece), tokens_(tokens) {
+Merging::Merging(absl::string_view piece, Symbols symbols, Ranks rank_of)
+    : piece_(piece), rank_of_(rank_of) {
   for (std::size_t at = 0; at < piece.size();) {
     const std::size_t begin = at;
     const bool is_character = symbols != Symbols::kBytes && DecodeUtf8(piece, &at).has_value();
     const bool is_split =
         !is_character || (symbols == Symbols::kKnownCharacters &&
-                          tokens.Find(piece.substr(begin, at - begin)) == OrdinaryTokens::kNone);
+                          rank_of(piece.substr(begin, at - begin)) == OrdinaryTokens::kNoRank);
     if (is_split) at = begin + 1;
     begins_.push_back(begin);
   }

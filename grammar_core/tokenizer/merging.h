@@ -1,6 +1,6 @@
 // The symbols of one piece, merged until no two neighbours are a token: byte-pair encoding.
 //
-// Threads  a plain value that reads the caller's piece and tokens.
+// Threads  a plain value that reads the caller's piece and ranks.
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_MERGING_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_MERGING_H_
 
@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/tokenizer/ordinary_tokens.h"
@@ -24,8 +25,11 @@ class Merging {
     kKnownCharacters,  // and the bytes of those that are no token
   };
 
-  // Both must outlive this, and so must the bytes of `piece`, which the parts view.
-  Merging(absl::string_view piece, Symbols symbols, const OrdinaryTokens& tokens);
+  // Of several pairs to merge that with the lowest rank is the first; kNoRank is no token's.
+  using Ranks = absl::FunctionRef<int(absl::string_view bytes)>;
+
+  // `rank_of` must outlive this, and so must the bytes of `piece`, which the parts view.
+  Merging(absl::string_view piece, Symbols symbols, Ranks rank_of);
 
   // The parts of the piece that are left. Each is a token, or a symbol that is none.
   std::vector<absl::string_view> Parts();
@@ -34,13 +38,13 @@ class Merging {
   // The rank of symbols i and i + 1 as one.
   [[nodiscard]] int PairAt(std::size_t i) const {
     assert(i + 2 < begins_.size());
-    return tokens_.RankOf(piece_.substr(begins_[i], begins_[i + 2] - begins_[i]));
+    return rank_of_(piece_.substr(begins_[i], begins_[i + 2] - begins_[i]));
   }
 
   void Merge(std::size_t i);
 
   absl::string_view piece_;
-  const OrdinaryTokens& tokens_;
+  Ranks rank_of_;
   std::vector<std::size_t> begins_;  // of the symbols, and the end of the last
   std::vector<int> pairs_;           // one less than symbols
 };

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -17,28 +18,43 @@ constexpr absl::string_view kSpaceBeforeOthers = "\\s+(?!\\S)|\\s+";
 // The members of \s in Unicode, inside of brackets.
 constexpr absl::string_view kSpaces = "\\t-\\r\\x{85}\\p{Z}";
 
+// What means the same behind a backslash to all; \s and \S are told apart.
+constexpr absl::string_view kSameEscapes = "pPnrtfv";
+
+// Whether what stands at the start of `rest` means something else to RE2 than to the libraries of
+// tokenizers: sets within sets, borders of lines, flags.
+bool IsReadOtherwise(absl::string_view rest, bool in_class) {
+  if (in_class) return absl::StartsWith(rest, "[") || absl::StartsWith(rest, "&&");
+  const bool is_flag = absl::StartsWith(rest, "(?") && !absl::StartsWith(rest, "(?:") &&
+                       !absl::StartsWith(rest, "(?i:");
+  return rest[0] == '^' || rest[0] == '$' || is_flag || absl::StartsWith(rest, "{,");
+}
+
 // `pattern` as RE2 writes it; nothing where that would not mean the same.
 std::optional<std::string> Translated(absl::string_view pattern) {
-  if (absl::StrContains(pattern, "[:")) return std::nullopt;  // of ASCII alone in RE2
   std::string out;
   bool in_class = false;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     const char c = pattern[i];
+    if (IsReadOtherwise(pattern.substr(i), in_class)) return std::nullopt;
+    if (c == '[' && absl::StartsWith(pattern.substr(i + 1), "^")) out.push_back(pattern[i++]);
     if (c == '[') in_class = true;
     if (c == ']') in_class = false;
     if (c != '\\' || i + 1 == pattern.size()) {
-      out.push_back(c);
+      out.push_back(pattern[i]);
       continue;
     }
     const char escaped = pattern[++i];
-    if (absl::StrContains("wWdDbBhHGKRXAzZ", escaped) || (escaped == 'S' && in_class))
-      return std::nullopt;  // of ASCII alone in RE2, or of no meaning
+    const bool is_same = absl::StrContains(kSameEscapes, escaped) ||
+                         absl::ascii_ispunct(static_cast<unsigned char>(escaped));
     if (escaped == 's')
       absl::StrAppend(&out, in_class ? "" : "[", kSpaces, in_class ? "" : "]");
-    else if (escaped == 'S')
+    else if (escaped == 'S' && !in_class)
       absl::StrAppend(&out, "[^", kSpaces, "]");
-    else
+    else if (is_same)
       out.append({c, escaped});
+    else
+      return std::nullopt;
   }
   return out;
 }

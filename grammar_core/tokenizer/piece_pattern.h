@@ -1,7 +1,9 @@
 // A pattern by which a tokenizer cuts texts into pieces, as tokenizer files write it.
 //
-// Syntax   what RE2 takes, with \s and \S as in Unicode; and at its end \s+(?!\S)|\s+, with which
-//          most patterns end: white space without the last of it, if something follows.
+// Syntax   what RE2 takes and means as Oniguruma and fancy-regex do: no borders of lines, flags but
+//          (?i: and sets within sets. \s and \S are those of Unicode. And at its end
+//          \s+(?!\S)|\s+, with which most patterns end: white space without the last of it, if
+//          something follows.
 // Threads  immutable; any number of readers.
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_PIECE_PATTERN_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_PIECE_PATTERN_H_

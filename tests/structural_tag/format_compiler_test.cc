@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 
 #include "grammar_core/base/error.h"
@@ -66,8 +68,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"RepeatNever", RepeatOf(R"("min":0,"max":0)"), {""}, {"a"}},
         {"TheFirstEndIsTheEnd",
          Tag("\"b\"", kAny, R"(["e","ff"])"),
-         {"be", "bfff", "bafe"},
-         {"b", "bee", "bffe", "bf"}},
+         {"be", "bff", "bafe"},
+         {"b", "bee", "bffe", "bfff", "bf"}},
         {"OnlyTheInnermostTagsEnds",
          Tag("\"(\"", Tag("\"[\"", kAny, "\"]\""), "\")\""),
          {"([)])", "([])"},
@@ -119,6 +121,72 @@ INSTANTIATE_TEST_SUITE_P(
          {"<a>b>", "<a"}},
     }),
     [](const auto& test) { return test.param.name; });
+
+struct EndsCase {
+  const char* name;
+  std::vector<std::string> ends;
+};
+
+class EndsTest : public testing::TestWithParam<EndsCase> {
+ protected:
+  // Whether `text` is free text and the end of a tag: free text holds no end, and none begins in
+  // it that ends before all of the text does.
+  static bool IsEnded(const std::string& text) {
+    for (const std::string& end : GetParam().ends) {
+      if (!absl::EndsWith(text, end)) continue;
+      const std::size_t free = text.size() - end.size();
+      bool is_first = true;
+      for (const std::string& other : GetParam().ends) {
+        const std::size_t at = text.find(other);
+        if (at < free && at + other.size() < text.size()) is_first = false;
+      }
+      if (is_first) return true;
+    }
+    return false;
+  }
+};
+
+// However the free text stands at the end of the tag's content.
+TEST_P(EndsTest, TheFirstInTheTextEndsTheTag) {
+  const std::string ends = absl::StrCat("[\"", absl::StrJoin(GetParam().ends, "\",\""), "\"]");
+  const std::string optional = absl::StrCat(R"({"type":"optional","content":)", kAny, "}");
+  const std::string lists = absl::StrCat(R"(,"elements":[)", Const(""), ",", optional, "]}");
+  for (const std::string& content :
+       {std::string(kAny), optional, R"({"type":"sequence")" + lists, R"({"type":"or")" + lists,
+        Dispatch(absl::StrCat(R"([["!",)", Const("?"), "]]")),
+        Schema(R"({"type":"string"})", R"(,"style":"qwen_xml")")}) {
+    const auto read = CompileFormat(Tag("\"<\"", content, ends));
+    ASSERT_TRUE(read.ok()) << read.status();
+    IrRecognizer recognizer(read->ir);
+    for (const std::string& text : TextsOver("ab", 7))
+      EXPECT_EQ(recognizer.Accepts("<" + text), IsEnded(text)) << content << " " << text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Overlaps, EndsTest,
+                         testing::ValuesIn(std::vector<EndsCase>{
+                             {"One", {"ab"}},
+                             {"OneItself", {"aba"}},
+                             {"OneItselfTwice", {"aaa"}},
+                             {"Apart", {"a", "bb"}},
+                             {"EachOther", {"ab", "bba"}},
+                             {"EachOtherBothWays", {"ab", "ba"}},
+                             {"EachOtherAndThemselves", {"aba", "bab"}},
+                             {"ThreeInARow", {"aab", "abb", "bba"}},
+                             {"OneBeginsWithAnother", {"a", "ab"}},
+                             {"OneEndsWithAnother", {"b", "ab"}},
+                             {"OneHoldsAnother", {"b", "aba"}},
+                             {"TheSameTwice", {"aa", "aa"}},
+                         }),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(FormatCompiler, AnEndThatMayBeLeftOutEndsWhereNoOtherStands) {
+  const auto read = CompileFormat(Tag("\"<\"", kAny, R"(["aa",""])"));
+  ASSERT_TRUE(read.ok()) << read.status();
+  IrRecognizer recognizer(read->ir);
+  for (const std::string& text : TextsOver("ab", 6))
+    EXPECT_EQ(recognizer.Accepts("<" + text), text.find("aa") >= text.size() - 2) << text;
+}
 
 struct RefusedFormat {
   const char* name;

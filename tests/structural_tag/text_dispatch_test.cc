@@ -146,6 +146,43 @@ TEST(TextDispatch, WaysWithAMarkerStandBesideThoseOfTriggers) {
   }
 }
 
+TEST(BeginningsOfSoonerEnds, AreWhatAnotherEndBeginsWith) {
+  using Texts = std::vector<std::string>;
+  const auto sooner = [](const Texts& ends, const MarkerTable* markers = nullptr) {
+    TagParts parts(markers);
+    return *BeginningsOfSoonerEnds(ends, parts.speller, parts.budget);
+  };
+  EXPECT_EQ(sooner({}), std::vector<Texts>{});
+  EXPECT_EQ(sooner({"```"}), (std::vector<Texts>{{"`", "``"}}));
+  EXPECT_EQ(sooner({"aba"}), (std::vector<Texts>{{"ab"}}));
+  EXPECT_EQ(sooner({"xy", "yyz"}), (std::vector<Texts>{{}, {"x"}}));
+  EXPECT_EQ(sooner({"xy", "y"}), (std::vector<Texts>{{}, {}}));  // they end together
+  EXPECT_EQ(sooner({"x", "xy"}), (std::vector<Texts>{{}, {}}));  // they begin together
+  // Of a marker's spelling no part is text.
+  EXPECT_EQ(sooner({"a<", "<call>b"}), (std::vector<Texts>{{}, {"a"}}));
+  EXPECT_EQ(sooner({"a<", "<call>b"}, &CallMarkers()), (std::vector<Texts>{{}, {}}));
+  EXPECT_EQ(sooner({"a<call>", "<call>b"}, &CallMarkers()), (std::vector<Texts>{{}, {"a"}}));
+  EXPECT_EQ(sooner({"<call>a", "ab"}, &CallMarkers()), (std::vector<Texts>{{}, {}}));
+}
+
+TEST(BeginningsOfSoonerEnds, TheBudgetPaysForThem) {
+  const std::atomic<bool> cancelled = true;
+  Budget none({.cancelled = &cancelled});
+  const TagParts parts;
+  EXPECT_TRUE(absl::IsCancelled(BeginningsOfSoonerEnds({"ab"}, parts.speller, none).status()));
+}
+
+TEST(FreeText, EndsWithNoneOfSomeTexts) {
+  TagParts parts;
+  const GrammarIr ir = parts.GrammarOf(
+      parts.builder.Encode(Spelling::kUtf8, FreeText({"ab"}, parts.builder, {"b!", "a"})));
+  IrRecognizer recognizer(ir);
+  for (const std::string& text : TextsOver("ab!", 5)) {
+    const bool ends = absl::EndsWith(text, "b!") || absl::EndsWith(text, "a");
+    EXPECT_EQ(recognizer.Accepts(text), !HoldsOneOf(text, {"ab"}) && !ends) << text;
+  }
+}
+
 TEST(FreeText, HoldsNoneOfSomeTexts) {
   TagParts parts;
   const GrammarIr ir = parts.GrammarOf(

@@ -164,6 +164,10 @@ TEST(XmlStyle, AWholeValueHoldsNoEndOfItsTag) {
   EXPECT_TRUE(Takes(kElements, R"({"type":"string"})", "a<t>", in_tag));
   EXPECT_FALSE(Takes(kElements, R"({"type":"string"})", "a</t>", in_tag));
   EXPECT_TRUE(Takes(kElements, kTwo, "<p n='a'></t></p>", in_tag));
+  in_tag.last = {"<"};
+  EXPECT_TRUE(Takes(kElements, R"({"type":"string"})", "<a", in_tag));
+  EXPECT_FALSE(Takes(kElements, R"({"type":"string"})", "a<", in_tag));
+  EXPECT_TRUE(Takes(kElements, kTwo, "<p n='a'><</p>", in_tag));
   EXPECT_TRUE(Takes(kElements, R"({"type":["string","integer"],"maxLength":0})", "12", in_tag));
 }
 
@@ -189,7 +193,57 @@ TEST(XmlStyle, NamesAreEscapedWhereTheStyleDoesSo) {
       R"({"type":"object","properties":{"a&\"<>":{"type":"null"}},"required":["a&\"<>"]})";
   EXPECT_TRUE(Takes(R"("cohere_xml")", kOdd,
                     "<cofl:value name=\"a&amp;&quot;&lt;&gt;\" type=\"json\">null</cofl:value>"));
-  EXPECT_TRUE(Takes(R"("qwen_xml")", kOdd, "<parameter=a&\"<>>null</parameter>"));
+  EXPECT_TRUE(Takes(R"("minimax_xml")", kOdd, "<parameter name=\"a&\"<>\">null</parameter>"));
+}
+
+// Who reads the element back takes what stands before the first `behind_name` for the name.
+TEST(XmlStyle, ANameThatEndsSoonerIsNotWritten) {
+  for (const auto& [style, name] :
+       {std::tuple{R"("qwen_xml")", "a>b"}, std::tuple{R"("qwen_xml")", ">"},
+        std::tuple{R"("minimax_xml")", R"(a\">)"}, std::tuple{R"("glm_xml")", "</arg_key>"},
+        std::tuple{R"({"open":"<","behind_name":"==","close":">"})", "a="}}) {
+    const std::string properties =
+        absl::StrCat(R"({"type":"object","properties":{")", name, R"(":{},"c":{"type":"null"}})");
+    TagParts parts;
+    const JsonValue needed =
+        parts.Value(absl::StrCat(properties, R"(,"required":[")", name, R"("]})"));
+    const absl::Status refused = parts.embedded.Schema(needed, InStyle(Said(style))).status();
+    EXPECT_EQ(refused.code(), absl::StatusCode::kUnimplemented) << style << name;
+    EXPECT_THAT(std::string(refused.message()), testing::HasSubstr("which holds")) << style << name;
+    const JsonValue optional = parts.Value(properties + "}");
+    ASSERT_TRUE(parts.embedded.Schema(optional, InStyle(Said(style))).ok());
+    ASSERT_EQ(parts.result.warnings.size(), 1U) << style << name;
+    EXPECT_THAT(parts.result.warnings[0].message, testing::HasSubstr("is left out in the style"));
+  }
+  constexpr absl::string_view kOdd =
+      R"({"type":"object","properties":{"a>":{"type":"null"},"c":{"type":"null"}},
+          "additionalProperties":false})";
+  EXPECT_TRUE(Takes(R"("qwen_xml")", kOdd, "<parameter=c>null</parameter>"));
+  EXPECT_FALSE(Takes(R"("qwen_xml")", kOdd, "<parameter=a>>null</parameter>"));
+}
+
+TEST(XmlStyle, ANameThatOnlyLooksLikeItsEndIsWritten) {
+  constexpr absl::string_view kOdd =
+      R"({"type":"object","properties":{"a\"":{"type":"null"}},"required":["a\""]})";
+  EXPECT_TRUE(Takes(R"("minimax_xml")", kOdd, "<parameter name=\"a\"\">null</parameter>"));
+  EXPECT_TRUE(Takes(R"("qwen_xml")", kOdd, "<parameter=a\">null</parameter>"));
+}
+
+TEST(XmlStyle, NoOtherNameEndsSooner) {
+  constexpr absl::string_view kShort = R"({"open":"<","behind_name":"::","close":">"})";
+  constexpr absl::string_view kOthers =
+      R"({"type":"object","additionalProperties":{"type":"null"}})";
+  EXPECT_TRUE(Takes(kShort, kOthers, "<a:b::null>"));
+  EXPECT_FALSE(Takes(kShort, kOthers, "<a:::null>"));
+  EXPECT_FALSE(Takes(kShort, kOthers, "<a::b::null>"));
+}
+
+TEST(XmlStyle, AStringEndsAtTheFirstClose) {
+  constexpr absl::string_view kFence = R"({"open":"<","behind_name":"=","close":"```"})";
+  EXPECT_TRUE(Takes(kFence, kTwo, "<a=x```"));
+  EXPECT_TRUE(Takes(kFence, kTwo, "<a=x`y```"));
+  EXPECT_FALSE(Takes(kFence, kTwo, "<a=x````"));
+  EXPECT_FALSE(Takes(kFence, kTwo, "<a=x`````"));
 }
 
 TEST(XmlStyle, MoreMembersThanMayBeFreeKeepTheirOrder) {

@@ -42,6 +42,8 @@ constexpr char kBpe[] = R"("type": "BPE")";
 constexpr char kFallback[] = R"("type": "BPE", "byte_fallback": true)";
 constexpr char kByteLevel[] = R"({"type": "ByteLevel", "use_regex": false})";
 constexpr char kSplit[] = R"({"type": "Split", "pattern": {"Regex": "x"}, "behavior": "Isolated"})";
+constexpr char kAtSpaces[] =
+    R"({"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious"})";
 constexpr char kDigits[] = R"({"type": "Digits"})";
 constexpr char kUncut[] = R"({"type": "Metaspace", "split": false})";
 
@@ -80,6 +82,92 @@ TEST(HuggingFaceRulesTest, CharactersAreNotCut) {
   EXPECT_THAT(rules.atoms, ElementsAre(5));
   EXPECT_TRUE(rules.marks_spaces);
   EXPECT_FALSE(rules.whole_pieces);
+}
+
+// A file with these added tokens, and with a, b, "a b" and a▁b as pieces.
+EncodingRules RulesOfAdded(absl::string_view fields, absl::string_view model,
+                           absl::string_view added) {
+  const TokenizerDocument document =
+      ReadTokenizerDocument(absl::StrCat("{", fields, R"("added_tokens": [)", added,
+                                         R"(], "model": {"merges": [],
+              "vocab": {"a": 0, "b": 1, "a b": 2, "a▁b": 3}, )",
+                                         model, "}}"))
+          .value();
+  RawVocabulary raw;
+  for (const ModelPiece& piece : document.pieces) {
+    raw.id_by_piece.emplace(piece.text, static_cast<TokenId>(piece.id));
+    raw.tokens.push_back({piece.text, false});
+  }
+  for (const nlohmann::json& token : document.tree.at("added_tokens")) {
+    const auto [at, is_new] = raw.id_by_piece.emplace(token.at("content").get<std::string>(),
+                                                      static_cast<TokenId>(raw.tokens.size()));
+    if (is_new) raw.tokens.push_back({at->first, false});
+    raw.added_ids.push_back(at->second);
+  }
+  return ReadHuggingFaceRules(document.tree, document, raw);
+}
+
+TEST(HuggingFaceRulesTest, PiecesThatNoTextIsSpelledAsAreUnused) {
+  EXPECT_THAT(RulesOfAdded(Pre(kByteLevel), kBpe, "").unused, ElementsAre(2, 3));
+  EXPECT_THAT(RulesOfAdded(Replace(" ", "▁"), kFallback, "").unused, ElementsAre(2));
+  EXPECT_THAT(RulesOfAdded(Pre(kUncut), kFallback, "").unused, ElementsAre(2));
+  EXPECT_THAT(RulesOfAdded("", kFallback, "").unused, ElementsAre(3));
+}
+
+// An added token is looked for before a normalizer marks spaces, unless it is normalized itself.
+TEST(HuggingFaceRulesTest, AMarkedAddedTokenIsAPieceWhereSpacesAreNotMarkedYet) {
+  constexpr char kPiece[] = R"({"content": "a▁b"}, {"content": "<x>"})";
+  constexpr char kNew[] = R"({"content": "▁▁"})";
+  constexpr char kNormalized[] = R"({"content": "▁▁", "normalized": true})";
+  const EncodingRules piece = RulesOfAdded(Replace(" ", "▁"), kFallback, kPiece);
+  EXPECT_THAT(piece.atoms, ElementsAre(4));
+  EXPECT_THAT(piece.unused, ElementsAre(2));
+  const EncodingRules added = RulesOfAdded(Replace(" ", "▁"), kFallback, kNew);
+  EXPECT_THAT(added.atoms, IsEmpty());
+  EXPECT_THAT(added.unused, ElementsAre(2, 4));
+  EXPECT_THAT(RulesOfAdded(Replace(" ", "▁"), kFallback, kNormalized).atoms, ElementsAre(4));
+  EXPECT_THAT(RulesOfAdded(Pre(kUncut), kFallback, kNormalized).atoms, IsEmpty());
+  EXPECT_THAT(RulesOfAdded(Pre(kByteLevel), kBpe, kNew).atoms, ElementsAre(4));
+}
+
+TEST(HuggingFaceRulesTest, WhatIsBesideAnAddedTokenMayDecide) {
+  const std::string prepend = Normalizer(R"({"type": "Prepend", "prepend": "▁"})");
+  for (const char* flag : {"lstrip", "rstrip", "single_word"}) {
+    const std::string token = absl::StrCat(R"({"content": "<x>", ")", flag, R"(": true})");
+    EXPECT_THAT(RulesOfAdded(Pre(kByteLevel), kBpe, token).unsure_atoms, ElementsAre(4)) << flag;
+  }
+  // What is behind it begins with a space of its own.
+  constexpr char kPlain[] = R"({"content": "<x>"})";
+  EXPECT_THAT(RulesOfAdded("", kFallback, kPlain).unsure_atoms, IsEmpty());
+  EXPECT_THAT(RulesOfAdded(prepend, kFallback, kPlain).unsure_atoms, ElementsAre(4));
+  for (const auto& [scheme, is_unsure] :
+       {std::pair{R"("prepend_scheme": "first")", false},
+        std::pair{R"("prepend_scheme": "never")", false},
+        std::pair{R"("prepend_scheme": "always")", true},
+        std::pair{R"("add_prefix_space": true)", true},
+        std::pair{R"("add_prefix_space": false)", false}, std::pair{R"("x": 1)", true}}) {
+    const std::string metaspace =
+        absl::StrCat(R"({"type": "Metaspace", "split": false, )", scheme, "}");
+    EXPECT_EQ(RulesOfAdded(Pre(metaspace), kFallback, kPlain).unsure_atoms.size(), is_unsure)
+        << scheme;
+  }
+  constexpr char kSpecial[] = R"({"content": "<x>", "special": true, "lstrip": true})";
+  EXPECT_THAT(RulesOfAdded(Pre(kByteLevel), kBpe, kSpecial).unsure_atoms, IsEmpty());
+}
+
+// Those that are normalized are looked for last, even where they begin first.
+TEST(HuggingFaceRulesTest, WhichOfTwoAddedTokensIsCutOutMayDecide) {
+  const auto unsure = [](const char* early, const char* late) {
+    return RulesOfAdded(Pre(kByteLevel), kBpe,
+                        absl::StrCat(R"({"content": ")", early, R"("}, {"content": ")", late,
+                                     R"(", "normalized": true})"))
+        .unsure_atoms;
+  };
+  EXPECT_THAT(unsure("<x>", "<y>"), IsEmpty());
+  EXPECT_THAT(unsure("xx", "ax"), ElementsAre(5));
+  EXPECT_THAT(unsure("xx", "xa"), ElementsAre(5));
+  EXPECT_THAT(unsure("x", "axa"), ElementsAre(5));
+  EXPECT_THAT(unsure("axa", "x"), ElementsAre(5));
 }
 
 TEST(HuggingFaceRulesTest, NfcHoldsForAsciiAlone) {
@@ -134,6 +222,23 @@ INSTANTIATE_TEST_SUITE_P(
          Pre(R"({"type": "Metaspace", "split": false, "replacement": "_"})"), kFallback},
         {"UncutWithItsMark", Pre(R"({"type": "Metaspace", "split": false, "replacement": "▁"})"),
          kFallback, Symbols::kCharacters},
+        {"CutAtSpacesThatAreMarked", Replace(" ", "▁") + Pre(kAtSpaces), kFallback,
+         Symbols::kCharacters},
+        {"CutAtSpacesThatAreNot", Pre(kAtSpaces), kFallback},
+        {"CutAtSpacesBeforeTheyAreMarked", Sequence(absl::StrCat(kAtSpaces, ",", kUncut)),
+         kFallback},
+        {"CutAtOthersThanSpaces",
+         Replace(" ", "▁") +
+             Pre(R"({"type": "Split", "pattern": {"String": ""}, "behavior": "Isolated"})"),
+         kFallback},
+        {"CutAtAllButSpaces",
+         Replace(" ", "▁") + Pre(R"({"type": "Split", "pattern": {"String": " "}, "invert": true,
+             "behavior": "Removed"})"),
+         kFallback},
+        {"CutAtMatchesOfASpace",
+         Replace(" ", "▁") +
+             Pre(R"({"type": "Split", "pattern": {"Regex": " "}, "behavior": "Isolated"})"),
+         kFallback},
         {"UncutOfBytes", Sequence(absl::StrCat(kUncut, ",", kByteLevel)), kBpe},
         {"Prepend", Normalizer(R"({"type": "Prepend", "prepend": "▁"})"), kFallback,
          Symbols::kCharacters},
@@ -155,6 +260,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"PrefixSpace",
          Pre(R"({"type": "ByteLevel", "use_regex": false, "add_prefix_space": true})"), kBpe},
         {"SequenceOfOne", Sequence(kByteLevel), kBpe, Symbols::kBytes},
+        {"BytesTwice", Sequence(absl::StrCat(kByteLevel, ",", kByteLevel)), kBpe},
+        {"CutBehindBytes", Sequence(absl::StrCat(kByteLevel, ",", kDigits)), kBpe},
         {"SequenceOfNothing", Sequence(""), kBpe},
         {"SequenceInASequence",
          Sequence(absl::StrCat(kByteLevel, R"(,{"type": "Sequence", "pretokenizers": []})")), kBpe},

@@ -1,6 +1,7 @@
 // Symbols and the merges of neighbours, of few tokens whose order decides.
 #include "grammar_core/tokenizer/merging.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,8 +24,10 @@ class Tokens {
  public:
   explicit Tokens(const std::vector<std::string>& texts, std::vector<float> scores = {})
       : vocabulary_(Make(texts, std::move(scores))),
-        tokens_(*vocabulary_, std::vector<bool>(texts.size())) {}
+        tokens_(*vocabulary_, std::vector<bool>(texts.size())),
+        rank_of_([this](absl::string_view bytes) { return tokens_.RankOf(bytes); }) {}
   const OrdinaryTokens& operator*() const { return tokens_; }
+  Merging::Ranks ranks() const { return rank_of_; }
 
  private:
   static std::shared_ptr<const Vocabulary> Make(const std::vector<std::string>& texts,
@@ -38,6 +41,7 @@ class Tokens {
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   OrdinaryTokens tokens_;
+  std::function<int(absl::string_view)> rank_of_;
 };
 
 struct MergeCase {
@@ -54,7 +58,7 @@ class MergingTest : public testing::TestWithParam<MergeCase> {};
 TEST_P(MergingTest, LeavesTheseParts) {
   const Tokens tokens(GetParam().tokens, GetParam().scores);
   const std::vector<absl::string_view> parts =
-      Merging(GetParam().piece, GetParam().symbols, *tokens).Parts();
+      Merging(GetParam().piece, GetParam().symbols, tokens.ranks()).Parts();
   EXPECT_EQ(std::vector<std::string>(parts.begin(), parts.end()), GetParam().parts);
 }
 
@@ -105,7 +109,8 @@ TEST(MergingPropertyTest, NothingIsLeftToMerge) {
   for (unsigned bits = 2; bits < 256; ++bits) {
     std::string piece;
     for (unsigned rest = bits; rest > 1; rest /= 2) piece += rest % 2 == 0 ? 'a' : 'b';
-    const std::vector<absl::string_view> parts = Merging(piece, Symbols::kBytes, *tokens).Parts();
+    const std::vector<absl::string_view> parts =
+        Merging(piece, Symbols::kBytes, tokens.ranks()).Parts();
     EXPECT_EQ(absl::StrJoin(parts, ""), piece);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       EXPECT_TRUE(parts[i].size() == 1 || (*tokens).Find(parts[i]) != OrdinaryTokens::kNone);

@@ -37,6 +37,17 @@ std::string Replace(absl::string_view from, absl::string_view to) {
                       to, R"("})");
 }
 
+TEST(SpaceMarkTest, IsWhatAPartWritesForASpace) {
+  const auto mark = [](const char* part) { return SpaceMarkOf(nlohmann::json::parse(part)); };
+  EXPECT_EQ(mark(R"({"type": "Metaspace"})"), "▁");
+  EXPECT_EQ(mark(R"({"type": "Metaspace", "replacement": "_"})"), "_");
+  EXPECT_EQ(mark(R"({"type": "Replace", "pattern": {"String": " "}, "content": "+"})"), "+");
+  EXPECT_EQ(mark(R"({"type": "Replace", "pattern": {"String": "a"}, "content": "+"})"), "");
+  EXPECT_EQ(mark(R"({"type": "Replace", "pattern": {"Regex": " "}, "content": "+"})"), "");
+  EXPECT_EQ(mark(R"({"type": "Split", "pattern": {"String": " "}, "content": "+"})"), "");
+  EXPECT_EQ(mark("5"), "");
+}
+
 struct DecodeCase {
   std::string name;
   std::string fields;
@@ -147,6 +158,15 @@ INSTANTIATE_TEST_SUITE_P(
         {"ReplaceOfTheWholeText", Parts(absl::StrCat(kFuse, ",", Replace("a", "b"))),
          "/decoder/decoders/1"},
         {"ReplaceAfterByteLevel", Parts(R"({"type": "ByteLevel"},)" + Replace("a", "b")),
+         "/decoder/decoders/1"},
+        // Bytes of tokens side by side are put together first.
+        {"MarkAfterBytes", Parts(absl::StrCat(kFallback, ",", Replace("▁", " "))),
+         "/decoder/decoders/1"},
+        {"LettersAfterBytes", Parts(absl::StrCat(kFallback, ",", Replace("ab", "c"))),
+         "/decoder/decoders/1"},
+        {"MetaspaceAfterBytes", Parts(absl::StrCat(kFallback, R"(,{"type": "Metaspace"})")),
+         "/decoder/decoders/1"},
+        {"ByteLevelAfterBytes", Parts(absl::StrCat(kFallback, R"(,{"type": "ByteLevel"})")),
          "/decoder/decoders/1"},
         {"FallbackAfterStrip", Parts(absl::StrCat(kFuse, ",", kStrip, ",", kFallback)),
          "/decoder/decoders/2"},

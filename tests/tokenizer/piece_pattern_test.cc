@@ -57,6 +57,11 @@ INSTANTIATE_TEST_SUITE_P(
         {"NoMatch", R"(\p{N})", "abc", {"abc"}},
         {"EmptyMatches", R"(\p{N}*)", "a1", {"a", "1"}},
         {"SpacesInAClass", R"([^\s]+)", "a b\u00a0c", {"a", " ", "b", "\u00a0", "c"}},
+        {"ASetOfSigns",
+         R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+)",
+         "a[b]^c",
+         {"a", "[b", "]", "^c"}},
+        {"NotOfASet", R"([^^$a]+|\$\^)", "b^$^a", {"b", "^", "$^", "a"}},
         {"NotASpace", R"(\S+)", "a\u2003b", {"a", "\u2003", "b"}},
     }),
     [](const auto& test) { return test.param.name; });
@@ -70,7 +75,10 @@ TEST_P(UnknownPatternTest, IsNotUnderstood) {
 INSTANTIATE_TEST_SUITE_P(Patterns, UnknownPatternTest,
                          testing::Values(R"(a(?=b))", R"((?<!a)b)", R"(\w+)", R"(\d)", R"([\S])",
                                          R"(a++)", R"((a)\1)", "(", R"([[:alpha:]])",
-                                         R"(\s+(?!\S)|\s+|x)"));
+                                         R"(\s+(?!\S)|\s+|x)", R"(\s+$)", R"(^a)", R"(a\b)",
+                                         R"([\p{L}&&[^\p{Han}]]+)", R"([a[b]])", R"([a&&b])",
+                                         R"((?m)a)", R"((?s:a))", R"((?i)a)", R"(a{,3})", R"(\x41)",
+                                         R"(\Qa\E)"));
 
 }  // namespace
 }  // namespace maskd

@@ -133,6 +133,15 @@ TEST_P(UnderstoodTest, OrUnknown) {
 }
 
 Model ModelOf(std::uint64_t number) { return static_cast<Model>(number); }
+void AddUnused(Made* made, const std::string& piece, const std::string& bytes = "x",
+               float score = -3) {
+  if (made->model.model != Model::kMerges) {
+    made->model.model = Model::kMerges;
+    made->Add("b", "b", Kind::kNormal, -1);
+    made->Add("ab", "ab", Kind::kNormal, -2);
+  }
+  made->Add(piece, bytes, Kind::kUnused, score);
+}
 void PutScore(Made* made, float score) { made->model.pieces[1].score = score; }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -157,11 +166,12 @@ INSTANTIATE_TEST_SUITE_P(
          true},
         {"UnmarkedSpaces", [](Made* m) { m->model.marks_spaces = false; }, false},
         {"MarksAtEnds", [](Made* m) { m->model.marks_ends = true; }, false},
-        {"UnusedOfUnigram", [](Made* m) { m->model.has_unused = true; }, true},
-        {"UnusedOfMerges",
+        {"UnusedOfUnigram", [](Made* m) { m->Add("aa", "aa", Kind::kUnused); }, true},
+        {"UnusedOfCharacters",
          [](Made* m) {
-           m->model.has_unused = true;
-           m->model.model = Model::kMerges;
+           *m = Made();
+           m->model.model = Model::kCharacters;
+           m->Add("é", "é", Kind::kUnused);
          },
          false},
         {"NotANumber", [](Made* m) { PutScore(m, std::numeric_limits<float>::quiet_NaN()); },
@@ -175,14 +185,41 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     [](const auto& test) { return test.param.name; });
 
+// Merges of a, b and ab, and an unused piece.
+INSTANTIATE_TEST_SUITE_P(
+    UnusedOfMerges, UnderstoodTest,
+    testing::ValuesIn(std::vector<UnderstoodCase>{
+        {"OfTwoPieces", [](Made* m) { AddUnused(m, "aa"); }, false},
+        {"WithoutBytes", [](Made* m) { AddUnused(m, "aa", ""); }, false},
+        {"OfTheLowestScore", [](Made* m) { AddUnused(m, "aba", "aba", -9); }, false},
+        {"OneCharacter", [](Made* m) { AddUnused(m, "x"); }, false},
+        {"OfThreePieces", [](Made* m) { AddUnused(m, "[PAD1]", ""); }, true},
+        {"OfPiecesThatAreMergedBefore", [](Made* m) { AddUnused(m, "aab", "aab", -9); }, false},
+        {"OfPiecesThatAreMergedOtherwise",
+         [](Made* m) {
+           m->Add("bb", "bb", Kind::kNormal, -0.5);
+           m->Add("abb", "abb", Kind::kOther, -1);
+           AddUnused(m, "abba", "abba", -9);
+         },
+         true},
+        {"OfAnotherUnused",
+         [](Made* m) {
+           AddUnused(m, "xy");
+           AddUnused(m, "xyx");
+         },
+         false},
+    }),
+    [](const auto& test) { return test.param.name; });
+
 TEST(KindOfTest, IsOfTheNumbersOfBothFormats) {
   EXPECT_EQ(ScoredPieces::KindOf(PieceType::kNormal), Kind::kNormal);
   EXPECT_EQ(ScoredPieces::KindOf(PieceType::kUserDefined), Kind::kUserDefined);
   EXPECT_EQ(ScoredPieces::KindOf(PieceType::kByte), Kind::kByte);
-  for (const std::uint64_t type :
-       std::vector<std::uint64_t>{0, PieceType::kUnknown, PieceType::kControl, PieceType::kUnused,
-                                  7, 256 + 1, (std::uint64_t{1} << 32) + 1, ~std::uint64_t{0}}) {
-    EXPECT_EQ(ScoredPieces::KindOf(type), Kind::kOther) << type;
+  EXPECT_EQ(ScoredPieces::KindOf(PieceType::kUnknown), Kind::kOther);
+  EXPECT_EQ(ScoredPieces::KindOf(PieceType::kControl), Kind::kOther);
+  for (const std::uint64_t type : std::vector<std::uint64_t>{
+           0, PieceType::kUnused, 7, 256 + 1, (std::uint64_t{1} << 32) + 1, ~std::uint64_t{0}}) {
+    EXPECT_EQ(ScoredPieces::KindOf(type), Kind::kUnused) << type;
   }
 }
 

@@ -19,6 +19,11 @@ using Json = nlohmann::json;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+auto IsMerge(const char* left, const char* right) {
+  return testing::AllOf(testing::Property(&Merge::left, left),
+                        testing::Property(&Merge::right, right));
+}
+
 TokenizerDocument Read(absl::string_view content) {
   absl::StatusOr<TokenizerDocument> document = ReadTokenizerDocument(content);
   EXPECT_TRUE(document.ok()) << document.status();
@@ -41,7 +46,7 @@ TEST(TokenizerDocumentTest, TheListsAreApartFromTheTree) {
   EXPECT_THAT(PiecesOf(document),
               ElementsAre(std::pair("b", 7), std::pair("", 0),
                           std::pair(std::string("a\0", 2), 9223372036854775807)));
-  EXPECT_THAT(document.merges, ElementsAre("bc", "de f"));
+  EXPECT_THAT(document.merges, ElementsAre(IsMerge("b", "c"), IsMerge("d", "e f")));
   EXPECT_TRUE(document.has_merges);
 }
 
@@ -77,8 +82,16 @@ TEST(TokenizerDocumentTest, EmptyListsAreLists) {
 }
 
 TEST(TokenizerDocumentTest, MergesOfEitherFormMayBeMixed) {
-  EXPECT_THAT(Read(R"({"model": {"merges": [["a", "b"], "c d", ["e f", "g"], "h i"]}})").merges,
-              ElementsAre("ab", "cd", "e fg", "hi"));
+  EXPECT_THAT(
+      Read(R"({"model": {"merges": [["a", "b"], "c d", ["e f", "g"], "h i"]}})").merges,
+      ElementsAre(IsMerge("a", "b"), IsMerge("c", "d"), IsMerge("e f", "g"), IsMerge("h", "i")));
+}
+
+TEST(TokenizerDocumentTest, AMergeOfOtherThanTwoIsNoPair) {
+  for (const Merge& merge :
+       Read(R"({"model": {"merges": ["ab", ["ab"], ["a", "b", "c"], ["", "b"], ["a", ""]]}})")
+           .merges)
+    EXPECT_FALSE(merge.is_pair()) << merge.made;
 }
 
 struct WrongCase {

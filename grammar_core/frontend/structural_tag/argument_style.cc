@@ -53,9 +53,11 @@ CharSet PlainStringChars() { return CharSet({{0, 0x1F}, {'\'', '\''}, {'\\', '\\
 
 class LiteralWriter {
  public:
+  // No string ends with one of `last`.
   LiteralWriter(const ArgumentStyle& style, const std::vector<std::string>& excludes,
-                const GrammarOptions& options, const IrCopier& copier, MarkerSpeller& speller,
-                IrBuilder& builder, Budget& budget, const ReadResult& read)
+                const std::vector<std::string>& last, const GrammarOptions& options,
+                const IrCopier& copier, MarkerSpeller& speller, IrBuilder& builder, Budget& budget,
+                const ReadResult& read)
       : style_(style),
         excludes_(excludes),
         copier_(copier),
@@ -68,7 +70,8 @@ class LiteralWriter {
     std::vector<std::string> without = excludes;
     if (!style.is_python() && !speller_.HasMarker(style.quote)) without.push_back(style.quote);
     is_free_ = without.empty();
-    raw_ = FreeText(without, b_);
+    names_ = FreeText(without, b_);
+    raw_ = FreeText(without, b_, last);
     const bool compact = options.white_space == WhiteSpace::kCompact || !style.is_python();
     const auto most = static_cast<std::uint32_t>(compact ? 0 : options.max_whitespace);
     space_ = b_.Repeat(b_.AnyByteOf(" \t\n\r"), 0, most);
@@ -267,7 +270,7 @@ class LiteralWriter {
     std::vector<NodeId> ways;
     for (const ObjectSpec::Others& others : spec.others) {
       const NodeId name =
-          b_.And({copier_.CopyOf(others.name), plain, raw_, b_.Not(b_.TextSet(declared))});
+          b_.And({copier_.CopyOf(others.name), plain, names_, b_.Not(b_.TextSet(declared))});
       const absl::StatusOr<NodeId> value = Value(others.value);
       if (!value.ok()) return value.status();
       ways.push_back(Member(b_.Encode(Spelling::kUtf8, name), is_outermost, *value));
@@ -303,7 +306,8 @@ class LiteralWriter {
   const ReadResult& read_;
   ValueParts parts_;
   const std::string place_;
-  NodeId raw_;        // characters: what a string may be
+  NodeId names_;      // characters: what the name of another member may be
+  NodeId raw_;        // the same of a string
   bool is_free_;      // that is any text
   NodeId space_;      // bytes
   NodeId comma_;      // with the white space behind it
@@ -330,7 +334,12 @@ absl::StatusOr<NodeId> WriteAsLiterals(const ArgumentStyle& style,
                                        const GrammarOptions& options, const IrCopier& copier,
                                        MarkerSpeller& speller, IrBuilder& builder, Budget& budget,
                                        const ReadResult& read) {
-  return LiteralWriter(style, excludes, options, copier, speller, builder, budget, read).Write();
+  const std::vector<std::string> ends = {style.quote};
+  const auto last = BeginningsOfSoonerEnds(ends, speller, budget);
+  if (!last.ok()) return last.status();
+  return LiteralWriter(style, excludes, last->front(), options, copier, speller, builder, budget,
+                       read)
+      .Write();
 }
 
 }  // namespace maskd

@@ -71,6 +71,8 @@ std::string KeyOf(const JsonValue& schema, const SchemaWriting& writing) {
   if (writing.style != nullptr) {
     key.push_back(' ');
     for (const std::string& text : writing.ends) AppendJsonString(text, &key);
+    key.push_back(' ');
+    for (const std::string& text : writing.last) AppendJsonString(text, &key);
   }
   schema.AppendCompact(&key);
   return key;
@@ -114,8 +116,8 @@ absl::StatusOr<NodeId> EmbeddedGrammars::Written(const SchemaWriting& writing,
     return WriteAsLiterals(*literals, writing.excludes, writing.options, copier, speller_, builder_,
                            budget_, read);
   }
-  return WriteAsXml(*writing.style->elements(), {writing.excludes, writing.ends}, writing.options,
-                    copier, speller_, builder_, budget_, read);
+  return WriteAsXml(*writing.style->elements(), {writing.excludes, writing.ends, writing.last},
+                    writing.options, copier, speller_, builder_, budget_, read);
 }
 
 // What no string of JSON holds: where JSON stands in an element, what closes that, too.

@@ -40,6 +40,8 @@ struct SchemaWriting {
   // Ends of the tag around: texts that no string holds that is the whole value and is written as it
   // is.
   std::vector<std::string> ends = {};
+  // What such a string does not end with.
+  std::vector<std::string> last = {};
 };
 
 // One for each structural tag, as equal schemas in it are shared.

@@ -10,7 +10,9 @@
 
 #include <cassert>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -70,6 +72,12 @@ bool MayBeAmong(const TokenSpec& token, const TokenSpec& tokens) {
   if (!token.ids.empty())
     return absl::c_linear_search(tokens.ids, token.ids.front()) || !tokens.names.empty();
   return absl::c_linear_search(tokens.names, token.names.front()) || !tokens.ids.empty();
+}
+
+// Equal schemas that are JSON are made once.
+bool MayEndInText(const TagFormat& format) {
+  return format.open_ended || !format.parts.empty() || format.type == FormatType::kJsonSchema ||
+         format.type == FormatType::kQwenXmlParameter;
 }
 
 }  // namespace
@@ -227,13 +235,16 @@ FormatCompiler::Made FormatCompiler::SchemaAt(const TagFormat& format, absl::str
 FormatCompiler::Made FormatCompiler::JsonSchema(const TagFormat& format) {
   absl::StatusOr<SchemaWriting> writing = WritingOf(format);
   if (writing.ok()) writing->ends = TagEnds(format);
+  if (writing.ok()) writing->last = last_;
   return writing.ok() ? SchemaAt(format, "json_schema", *writing) : writing.status();
 }
 
 FormatCompiler::Made FormatCompiler::QwenXmlParameter(const TagFormat& format) {
-  return SchemaAt(
-      format, "json_schema",
-      {.options = source_.options, .style = FindWrittenStyle("qwen_xml"), .ends = TagEnds(format)});
+  return SchemaAt(format, "json_schema",
+                  {.options = source_.options,
+                   .style = FindWrittenStyle("qwen_xml"),
+                   .ends = TagEnds(format),
+                   .last = last_});
 }
 
 FormatCompiler::Made FormatCompiler::StructureSchema(const TagFormat& format) {
@@ -263,17 +274,6 @@ std::vector<std::string> FormatCompiler::TagEnds(const TagFormat& format) const 
   return speller_.TextOnly(formats_[format.tag].bounds.ends);
 }
 
-// Only where the one end of the tag follows at once, and always: before another end the same text
-// may stand.
-std::vector<std::string> FormatCompiler::SoonerEnds(const TagFormat& format) const {
-  if (format.tag == kNoFormat) return {};
-  const TagFormat& tag = formats_[format.tag];
-  const bool is_content = &formats_[tag.parts.front()] == &format;
-  const bool has_others = tag.bounds.may_end_empty || tag.bounds.end_token.has_value();
-  if (!is_content || has_others || tag.bounds.ends.size() != 1) return {};
-  return BeginningsOfSoonerEnds(tag.bounds.ends.front());
-}
-
 absl::StatusOr<TokenSpec> FormatCompiler::ExcludedTokens(const TagFormat& format) const {
   absl::StatusOr<TokenSpec> tokens = TokensOf(format.at, "exclude_tokens");
   if (!tokens.ok() || format.tag == kNoFormat) return tokens;
@@ -290,12 +290,7 @@ FormatCompiler::Made FormatCompiler::AnyText(const TagFormat& format) {
   const absl::StatusOr<std::optional<std::uint32_t>> tokens = CountOf(format.at, "max_tokens");
   if (!tokens.ok()) return tokens.status();
   if (tokens->value_or(1) == 0) return builder_.Empty();
-  NodeId text = FreeText(*excludes, builder_);
-  if (const std::vector<std::string> sooner = SoonerEnds(format); !sooner.empty()) {
-    const NodeId anything = builder_.Repeat(builder_.AnyChar(), 0, kUnbounded);
-    text =
-        builder_.And({text, builder_.Not(builder_.Concat({anything, builder_.TextSet(sooner)}))});
-  }
+  NodeId text = FreeText(*excludes, builder_, last_);
   if (characters->has_value())
     text = builder_.And({text, builder_.Repeat(builder_.AnyChar(), 0, **characters)});
   const NodeId bytes = builder_.Encode(Spelling::kUtf8, text);
@@ -315,16 +310,56 @@ FormatCompiler::Made FormatCompiler::Repeat(const TagFormat& format) {
 FormatCompiler::Made FormatCompiler::Tag(FormatId id) {
   const TagFormat& format = formats_[id];
   const TagBounds& bounds = format.bounds;
-  std::vector<NodeId> ends;
-  for (const std::string& end : bounds.ends)
-    ends.push_back(speller_.Spell(end, PlaceOf(format.at, "end")));
-  if (bounds.may_end_empty) ends.push_back(builder_.Empty());
-  if (bounds.end_token.has_value()) ends.push_back(NamedToken(*bounds.end_token));
-  tails_[id] = builder_.Concat({PartOf(format), builder_.Alt(std::move(ends))});
+  const Made tail = TailOf(format);
+  if (!tail.ok()) return tail.status();
+  tails_[id] = *tail;
   const NodeId begin = bounds.begin_token.has_value()
                            ? NamedToken(*bounds.begin_token)
                            : speller_.Spell(bounds.begin, PlaceOf(format.at, "begin"));
   return builder_.Concat({begin, tails_[id]});
+}
+
+// Ends before which the content must not end with the same texts stand together.
+FormatCompiler::Made FormatCompiler::TailOf(const TagFormat& tag) {
+  const TagBounds& bounds = tag.bounds;
+  const auto sooner = BeginningsOfSoonerEnds(bounds.ends, speller_, budget_);
+  if (!sooner.ok()) return sooner.status();
+  std::map<std::vector<std::string>, std::vector<NodeId>> ends;
+  for (std::size_t i = 0; i < bounds.ends.size(); ++i)
+    ends[(*sooner)[i]].push_back(speller_.Spell(bounds.ends[i], PlaceOf(tag.at, "end")));
+  if (bounds.may_end_empty) ends[{}].push_back(builder_.Empty());
+  if (bounds.end_token.has_value()) ends[{}].push_back(NamedToken(*bounds.end_token));
+  std::vector<NodeId> tails;
+  for (auto& [last, nodes] : ends) {
+    const Made content = ContentBefore(tag.parts.front(), last);
+    if (!content.ok()) return content.status();
+    tails.push_back(builder_.Concat({*content, builder_.Alt(std::move(nodes))}));
+  }
+  return builder_.Alt(std::move(tails));
+}
+
+FormatCompiler::Made FormatCompiler::ContentBefore(FormatId content,
+                                                   const std::vector<std::string>& last) {
+  if (last.empty()) return nodes_[content];
+  // What the content may end with is made again, what is within before what is around it.
+  std::set<FormatId> ending = {content};
+  for (const FormatId id : ending) {
+    const std::vector<FormatId>& parts = formats_[id].parts;
+    if (formats_[id].type == FormatType::kOr || formats_[id].type == FormatType::kOptional)
+      ending.insert(parts.begin(), parts.end());
+    if (formats_[id].type == FormatType::kSequence && !parts.empty()) ending.insert(parts.back());
+  }
+  std::map<FormatId, NodeId> before;
+  last_ = last;
+  for (auto id = ending.rbegin(); id != ending.rend(); ++id) {
+    const Made made = MayEndInText(formats_[*id]) ? Make(*id) : nodes_[*id];
+    if (!made.ok()) return made.status();
+    before[*id] = std::exchange(nodes_[*id], *made);
+  }
+  last_.clear();
+  const NodeId made = nodes_[content];
+  for (const auto& [id, node] : before) nodes_[id] = node;
+  return made;
 }
 
 absl::StatusOr<FormatCompiler::Flow> FormatCompiler::FlowOf(const TagFormat& format) {
@@ -351,6 +386,7 @@ FormatCompiler::Made FormatCompiler::TriggeredTags(const TagFormat& format) {
   const TextDispatch dispatch = {.triggers = std::move(groups->by_text),
                                  .marked = std::move(groups->marked),
                                  .excludes = *std::move(excludes),
+                                 .last = last_,
                                  .loop = !flow->stop_after_first};
   std::vector<NodeId> each = dispatch.marked;
   for (const TextDispatch::Trigger& trigger : dispatch.triggers)
@@ -378,7 +414,7 @@ FormatCompiler::Made FormatCompiler::TextRules(const TagFormat& format) {
   if (!excludes.ok()) return excludes.status();
   const absl::StatusOr<bool> loop = LoopOf(format.at);
   if (!loop.ok()) return loop.status();
-  TextDispatch dispatch = {.excludes = *std::move(excludes), .loop = *loop};
+  TextDispatch dispatch = {.excludes = *std::move(excludes), .last = last_, .loop = *loop};
   std::size_t rule = 0;
   for (const JsonValue pair : format.at.Find("rules")->children()) {
     const JsonValue text = *pair.Nth(0);

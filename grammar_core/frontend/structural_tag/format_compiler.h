@@ -1,7 +1,8 @@
 // From the formats of a structural tag to IR.
 //
-// Ends     free text in a tag holds none of the tag's ends, so the first that comes is the end;
-//          the same of tokens. Only the innermost tag counts.
+// Ends     free text in a tag holds none of the tag's ends, nor begins one that ends before the end
+//          behind it, so the first that comes is the end; the same of tokens. Only the innermost
+//          tag counts.
 // Depth    no recursion: formats within are made before those around them.
 // Errors   INVALID_ARGUMENT at a JSON Pointer, those of the grammars within, of the budget and of
 //          the builder.
@@ -80,8 +81,10 @@ class FormatCompiler {
   absl::StatusOr<std::vector<std::string>> ExcludedTexts(const TagFormat& format);
   // The texts that end the innermost tag around it; those with a marker are in no text anyhow.
   std::vector<std::string> TagEnds(const TagFormat& format) const;
-  // What free text that is all of a tag's content does not end with.
-  std::vector<std::string> SoonerEnds(const TagFormat& format) const;
+  // What stands behind the begin of a tag.
+  Made TailOf(const TagFormat& tag);
+  // The content of a tag; free text at its end does not end with one of `last`.
+  Made ContentBefore(FormatId content, const std::vector<std::string>& last);
   absl::StatusOr<TokenSpec> ExcludedTokens(const TagFormat& format) const;
   NodeId AllTokensBut(TokenSpec excluded);
 
@@ -94,6 +97,8 @@ class FormatCompiler {
   EmbeddedGrammars embedded_;
   std::vector<NodeId> nodes_;  // by format
   std::vector<NodeId> tails_;  // of tags: what stands behind the begin
+  // What the free text that is made does not end with; of ContentBefore().
+  std::vector<std::string> last_;
 };
 
 }  // namespace maskd

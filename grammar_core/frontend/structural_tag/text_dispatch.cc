@@ -13,10 +13,11 @@
 #include <set>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 
+#include "grammar_core/base/sort_unique.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/frontend/notation/free_text.h"
 
@@ -26,6 +27,8 @@ namespace {
 std::uint32_t CharactersIn(absl::string_view text) {
   return static_cast<std::uint32_t>(Utf8ToCodePoints(text)->size());
 }
+
+std::int64_t CostOf(std::size_t bytes) { return 1 + static_cast<std::int64_t>(bytes) / 16; }
 
 // Finds out whether one of some texts can stand in the free text so that it ends within a trigger,
 // or holds another: then free text and a trigger behind it say too little.
@@ -49,8 +52,7 @@ class Entanglement {
     for (const absl::string_view text : wholes_) {
       for (std::size_t at = 0; at < text.size(); ++at) {
         const absl::string_view rest = text.substr(at);
-        const auto bytes = static_cast<std::int64_t>(rest.size());
-        if (absl::Status status = budget.Spend(1 + bytes / 16); !status.ok()) return status;
+        if (absl::Status status = budget.Spend(CostOf(rest.size())); !status.ok()) return status;
         if ((at > 0 && beginnings_.contains(rest)) || HoldsOther(rest, at > 0)) return true;
       }
     }
@@ -115,16 +117,42 @@ class Heads {
 
 }  // namespace
 
-NodeId FreeText(const std::vector<std::string>& excludes, IrBuilder& builder) {
-  if (excludes.empty()) return builder.Repeat(builder.AnyChar(), 0, kUnbounded);
-  return TextWithout(builder.TextSet(excludes), builder);
+NodeId FreeText(const std::vector<std::string>& excludes, IrBuilder& builder,
+                const std::vector<std::string>& last) {
+  const NodeId anything = builder.Repeat(builder.AnyChar(), 0, kUnbounded);
+  const NodeId text = excludes.empty() ? anything : TextWithout(builder.TextSet(excludes), builder);
+  if (last.empty()) return text;
+  return builder.And({text, builder.Not(builder.Concat({anything, builder.TextSet(last)}))});
 }
 
-std::vector<std::string> BeginningsOfSoonerEnds(absl::string_view end) {
-  std::vector<std::string> beginnings;
-  for (std::size_t cut = 1; cut < end.size(); ++cut)
-    if (absl::StartsWith(end, end.substr(cut))) beginnings.emplace_back(end.substr(0, cut));
-  return beginnings;
+absl::StatusOr<std::vector<std::vector<std::string>>> BeginningsOfSoonerEnds(
+    const std::vector<std::string>& ends, const MarkerSpeller& speller, Budget& budget) {
+  // The ends that begin with a text and go on behind it.
+  absl::flat_hash_map<absl::string_view, std::vector<std::size_t>> by_beginning;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const absl::string_view end = ends[i];
+    const bool has_marker = speller.HasMarker(end);
+    for (std::size_t size = 1; size < end.size(); ++size) {
+      if (absl::Status status = budget.Spend(CostOf(size)); !status.ok()) return status;
+      if (!has_marker || speller.WithWholeMarkers(end, size) == size)
+        by_beginning[end.substr(0, size)].push_back(i);
+    }
+  }
+  std::vector<std::vector<std::string>> sooner(ends.size());
+  for (const absl::string_view end : ends) {
+    const bool has_marker = speller.HasMarker(end);
+    for (std::size_t cut = 1; cut < end.size(); ++cut) {
+      if (absl::Status status = budget.Spend(CostOf(end.size())); !status.ok()) return status;
+      const auto found = by_beginning.find(end.substr(cut));
+      if (found == by_beginning.end() || (has_marker && speller.HasMarker(end, cut))) continue;
+      for (const std::size_t i : found->second) {
+        if (absl::Status status = budget.Spend(CostOf(cut)); !status.ok()) return status;
+        sooner[i].emplace_back(end.substr(0, cut));
+      }
+    }
+  }
+  for (std::vector<std::string>& beginnings : sooner) SortUnique(&beginnings);
+  return sooner;
 }
 
 NodeId MakeDispatch(NodeId free, NodeId way, bool loop, IrBuilder& builder) {
@@ -146,11 +174,12 @@ absl::StatusOr<NodeId> MakeTextDispatch(const TextDispatch& dispatch, Budget& bu
                                    : builder.Bytes(trigger.text);
     ways.push_back(builder.Concat({head, trigger.behind}));
   }
+  const NodeId last = builder.Encode(Spelling::kUtf8, FreeText(listed, builder, dispatch.last));
   NodeId way = builder.Alt(std::move(ways));
   if (!*entangled) way = builder.Concat({free, way});
   if (!dispatch.marked.empty())
     way = builder.Alt({way, builder.Concat({free, builder.Alt(dispatch.marked)})});
-  return MakeDispatch(free, way, dispatch.loop, builder);
+  return MakeDispatch(last, way, dispatch.loop, builder);
 }
 
 }  // namespace maskd

@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/base/budget.h"
+#include "grammar_core/frontend/structural_tag/marker_speller.h"
 #include "grammar_core/ir/ir_builder.h"
 
 namespace maskd {
@@ -32,16 +33,21 @@ struct TextDispatch {
   std::vector<NodeId> marked = {};
   // Texts that free text does not hold, be it within a trigger.
   std::vector<std::string> excludes = {};
+  // Texts that the free text to the end of all does not end with.
+  std::vector<std::string> last = {};
   // Whether free text goes on behind what a trigger leads to.
   bool loop = true;
 };
 
-// The texts (characters) without any of `excludes` in them.
-NodeId FreeText(const std::vector<std::string>& excludes, IrBuilder& builder);
+// The texts (characters) without any of `excludes` in them, and that end with none of `last`.
+NodeId FreeText(const std::vector<std::string>& excludes, IrBuilder& builder,
+                const std::vector<std::string>& last = {});
 
-// What free text must not end with, so that `end` behind it does not stand there sooner: "```"
-// behind "`" does. Empty unless `end` begins as it ends.
-std::vector<std::string> BeginningsOfSoonerEnds(absl::string_view end);
+// By end, what free text without any of `ends` must not end with if that end follows: another one,
+// or the same, would begin in the free text and end sooner. "```" behind "`" does, and "yyz" behind
+// "x" where "xy" is an end too. A marker is no text, neither in parts. Sorted.
+absl::StatusOr<std::vector<std::vector<std::string>>> BeginningsOfSoonerEnds(
+    const std::vector<std::string>& ends, const MarkerSpeller& speller, Budget& budget);
 
 // As bytes.
 absl::StatusOr<NodeId> MakeTextDispatch(const TextDispatch& dispatch, Budget& budget,

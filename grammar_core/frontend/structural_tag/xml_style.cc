@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -103,11 +104,22 @@ CharSet PlainNameChars() {
       .Complement();
 }
 
+std::uint32_t FirstOf(absl::string_view text) {
+  std::size_t at = 0;
+  return DecodeUtf8(text, &at).value_or(0);
+}
+
 class XmlWriter {
  public:
-  XmlWriter(const XmlStyle& style, const XmlExcludes& excludes, const GrammarOptions& options,
-            const IrCopier& copier, MarkerSpeller& speller, IrBuilder& builder, Budget& budget,
-            ReadResult& read)
+  // What strings and the names of other members do not end with.
+  struct Lasts {
+    std::vector<std::string> of_strings;
+    std::vector<std::string> of_names;
+  };
+
+  XmlWriter(const XmlStyle& style, const XmlExcludes& excludes, const Lasts& lasts,
+            const GrammarOptions& options, const IrCopier& copier, MarkerSpeller& speller,
+            IrBuilder& builder, Budget& budget, ReadResult& read)
       : style_(style),
         excludes_(excludes.of_all),
         copier_(copier),
@@ -120,12 +132,17 @@ class XmlWriter {
     without_ = excludes.of_all;
     if (may_be_cdata_) in_cdata_ = Without(without_, style.cdata_end);
     if (!speller_.HasMarker(style.end_of_values())) without_.emplace_back(style.end_of_values());
-    raw_ = FreeText(without_, b_);
+    std::vector<std::string> of_names = without_;
+    const bool may_hold_end = PlainNameChars().Contains(FirstOf(style.behind_name));
+    if (may_hold_end && !speller_.HasMarker(style.behind_name))
+      of_names.push_back(style.behind_name);
+    names_ = FreeText(of_names, b_, lasts.of_names);
+    raw_ = FreeText(without_, b_, lasts.of_strings);
     if (may_be_cdata_) raw_ = b_.And({raw_, NotBeginning(style.cdata_begin)});
     std::vector<std::string> of_whole = without_;
     of_whole.insert(of_whole.end(), excludes.of_a_whole_value.begin(),
                     excludes.of_a_whole_value.end());
-    whole_ = FreeText(of_whole, b_);
+    whole_ = FreeText(of_whole, b_, excludes.at_its_end);
     const bool compact = options.white_space == WhiteSpace::kCompact;
     const auto most = static_cast<std::uint32_t>(compact ? 0 : options.max_whitespace);
     space_ = b_.Repeat(b_.AnyByteOf(" \t\n\r"), 0, most);
@@ -186,7 +203,9 @@ class XmlWriter {
     for (const ObjectSpec::Member& member : spec.members) {
       const absl::StatusOr<NodeId> element = Element(b_.Bytes(NameOf(member)), member.value);
       if (!element.ok()) return element.status();
-      members.push_back(HoldsAny(member.name, excludes_) ? b_.Nothing() : *element);
+      const absl::StatusOr<bool> is_written = IsWritten(member);
+      if (!is_written.ok()) return is_written.status();
+      members.push_back(*is_written ? *element : b_.Nothing());
     }
     const absl::StatusOr<NodeId> other = Others(spec);
     if (!other.ok()) return other.status();
@@ -209,6 +228,24 @@ class XmlWriter {
                                {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
   }
 
+  // Of a name that ends sooner another one would be read back: a member that may be left out is.
+  absl::StatusOr<bool> IsWritten(const ObjectSpec::Member& member) {
+    if (HoldsAny(member.name, excludes_)) return false;
+    if (!EndsSooner(NameOf(member))) return true;
+    const std::string what = absl::StrCat("the name ", Quoted(member.name), ", which holds ",
+                                          Quoted(style_.behind_name));
+    if (member.required) return Unsupported(what);
+    AddWarning({place_, absl::StrCat(what, ", is left out in the style ", style_.name)},
+               &read_.warnings);
+    return false;
+  }
+
+  // Whether what ends a name stands in it, or begins in it.
+  bool EndsSooner(absl::string_view name) const {
+    return !speller_.HasMarker(style_.behind_name) &&
+           absl::StrCat(name, style_.behind_name).find(style_.behind_name) < name.size();
+  }
+
   NodeId DeclaredOrder(const ObjectSpec& spec, const std::vector<NodeId>& members, NodeId other) {
     std::vector<NodeId> sequence = {space_};
     for (std::size_t i = 0; i < members.size(); ++i)
@@ -228,7 +265,7 @@ class XmlWriter {
       }
       const NodeId plain = b_.Repeat(b_.Chars(PlainNameChars()), 1, kUnbounded);
       const NodeId name =
-          b_.And({copier_.CopyOf(others.name), plain, raw_, b_.Not(b_.TextSet(declared))});
+          b_.And({copier_.CopyOf(others.name), plain, names_, b_.Not(b_.TextSet(declared))});
       const absl::StatusOr<NodeId> way = Element(b_.Encode(Spelling::kUtf8, name), others.value);
       if (!way.ok()) return way.status();
       ways.push_back(*way);
@@ -366,7 +403,8 @@ class XmlWriter {
   ValueParts parts_;
   const std::string place_;
   std::vector<std::string> without_;  // what no value holds
-  NodeId raw_;                        // characters: what a string may be
+  NodeId names_;                      // characters: what the name of another member may be
+  NodeId raw_;                        // the same of a string
   NodeId whole_;                      // the same of one that is the whole value
   NodeId in_cdata_{};                 // the same of one in a CDATA section
   bool may_be_cdata_ = !style_.cdata_begin.empty();
@@ -424,7 +462,13 @@ absl::StatusOr<NodeId> WriteAsXml(const XmlStyle& style, const XmlExcludes& excl
                                   const GrammarOptions& options, const IrCopier& copier,
                                   MarkerSpeller& speller, IrBuilder& builder, Budget& budget,
                                   ReadResult& read) {
-  return XmlWriter(style, excludes, options, copier, speller, builder, budget, read).Write();
+  const auto of_strings =
+      BeginningsOfSoonerEnds({std::string(style.end_of_values())}, speller, budget);
+  if (!of_strings.ok()) return of_strings.status();
+  const auto of_names = BeginningsOfSoonerEnds({style.behind_name}, speller, budget);
+  if (!of_names.ok()) return of_names.status();
+  const XmlWriter::Lasts lasts = {of_strings->front(), of_names->front()};
+  return XmlWriter(style, excludes, lasts, options, copier, speller, builder, budget, read).Write();
 }
 
 }  // namespace maskd

@@ -11,9 +11,11 @@
 //          kMaxFreeMembers; others behind them, by names that need no escapes.
 // Ends     no value holds what closes its element, strings within JSON included: who reads it takes
 //          the first one for the end. A listed string with it is left out, with a warning.
-// Errors   UNIMPLEMENTED for counts and conditions of members and, in styles that write them not as
-//          JSON, for arrays and objects that are given (`const`, `enum`) or whose items are counted
-//          by schema.
+// Names    a declared one that holds `behind_name` would be read back as another: its member is
+//          left out with a warning.
+// Errors   UNIMPLEMENTED for such a name that is required, and for counts and conditions of
+//          members. In styles that write arrays and objects not as JSON also where they are given
+//          (`const`, `enum`), or where a schema counts items.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_XML_STYLE_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_XML_STYLE_H_
 
@@ -89,6 +91,8 @@ absl::StatusOr<XmlStyle> ReadXmlStyle(const JsonValue& at);
 struct XmlExcludes {
   const std::vector<std::string>& of_all;
   const std::vector<std::string>& of_a_whole_value;  // what ends the tag around it
+  // What a string that is the whole value does not end with.
+  const std::vector<std::string>& at_its_end;
 };
 
 // The objects of `read`, a schema with a rule for each value where the style nests, written in

@@ -29,6 +29,15 @@ absl::Status PutToken(absl::string_view place, std::int64_t id, Vocabulary::Toke
   return absl::OkStatus();
 }
 
+std::vector<TokenId> PiecesWhere(const RawVocabulary& raw,
+                                 absl::FunctionRef<bool(absl::string_view)> is_one) {
+  std::vector<TokenId> ids;
+  for (const auto& [piece, id] : raw.id_by_piece)
+    if (is_one(piece)) ids.push_back(id);
+  std::ranges::sort(ids);
+  return ids;
+}
+
 EncodingRules RankRules(absl::string_view pattern) {
   EncodingRules rules;
   if (pattern.empty()) return rules;

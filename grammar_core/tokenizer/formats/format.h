@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -41,6 +42,10 @@ struct RawVocabulary {
 // Vocabulary::kMaxTokens, or another token's.
 absl::Status PutToken(absl::string_view place, std::int64_t id, Vocabulary::Token token,
                       RawVocabulary* raw);
+
+// The ids of the pieces of which `is_one(spelling)` says so, ascending.
+std::vector<TokenId> PiecesWhere(const RawVocabulary& raw,
+                                 absl::FunctionRef<bool(absl::string_view)> is_one);
 
 // The rules of rank files and tekken.json: bytes, ranks in the order of ids, one pattern; unknown
 // ones where `pattern` is empty.

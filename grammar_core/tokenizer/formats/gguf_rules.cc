@@ -48,16 +48,11 @@ EncodingRules PatternsOf(const Row& row) {
   return rules;
 }
 
-// What each merge makes; nothing for one that is not two pieces.
-std::vector<std::string> Made(const std::vector<std::string>& merges) {
-  std::vector<std::string> made;
-  made.reserve(merges.size());
-  for (const std::string& merge : merges) {
-    const std::size_t space = merge.find(' ', 1);
-    const bool is_pair = space != std::string::npos && space + 1 < merge.size();
-    made.push_back(is_pair ? merge.substr(0, space) + merge.substr(space + 1) : "");
-  }
-  return made;
+std::vector<Merge> MergesOf(const std::vector<std::string>& lines) {
+  std::vector<Merge> merges;
+  merges.reserve(lines.size());
+  for (const std::string& line : lines) merges.push_back(Merge::FromLine(line));
+  return merges;
 }
 
 }  // namespace
@@ -69,13 +64,12 @@ EncodingRules RulesOf(const GgufFacts& facts, const RawVocabulary& raw) {
   }
   const auto row = std::ranges::find_if(kRows, [&](const Row& r) { return facts.pre == r.name; });
   if (facts.model != "gpt2" || row == kRows.end() || facts.merges.empty()) return {};
-  if (!MergesAreByIds(Made(facts.merges), raw, Symbols::kBytes)) return {};
   EncodingRules rules = PatternsOf(*row);
   rules.atoms = raw.added_ids;
   // What is spelled in another alphabet is made of no bytes.
-  for (const auto& [piece, id] : raw.id_by_piece)
-    if (!FromByteLevel(piece).has_value()) rules.unused.push_back(id);
-  return rules;
+  rules.unused =
+      PiecesWhere(raw, [](absl::string_view piece) { return !FromByteLevel(piece).has_value(); });
+  return ReadMergeOrder(MergesOf(facts.merges), raw, &rules) ? rules : EncodingRules();
 }
 
 }  // namespace maskd

@@ -1,9 +1,10 @@
 // How a tokenizer.json says that texts are cut, as EncodingRules.
-// Understood  models of byte-pair encoding whose merges are in the order of ids and make every
-//             piece that two others spell. Models of bytes (ByteLevel) may have the pre-tokenizers
-//             ByteLevel, Split at matches, Digits, and sequences of them. Models of characters have
-//             byte fallback, and no pre-tokenizer that cuts. NFC holds for ASCII alone. Anything
-//             else gives rules of unknown symbols, which is no error: masks need none.
+// Understood  models of byte-pair encoding whose merges order tokens (merge_order.h).
+//             Models of bytes may have the pre-tokenizers ByteLevel, Split at matches, Digits, and
+//             sequences that end with ByteLevel. Models of characters have byte fallback, and no
+//             pre-tokenizer that cuts: Split at spaces does not where a normalizer has marked
+//             them. NFC holds for ASCII alone. Anything else gives rules of unknown symbols, which
+//             is no error: masks need none.
 // Threads     no state.
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_HUGGINGFACE_RULES_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_HUGGINGFACE_RULES_H_

@@ -58,11 +58,7 @@ std::vector<Component> Components(const Json& tree, const char* field, const cha
   return components;
 }
 
-// What a Metaspace writes for a space.
-std::string MarkOf(const Json& metaspace) {
-  const std::string mark = TextField(metaspace, "replacement");
-  return mark.empty() ? kMetaspace : mark;
-}
+constexpr char kOfNeighbours[] = "the text of one of its tokens depends on those beside it";
 
 bool HasType(const std::vector<Component>& components, absl::string_view type) {
   return std::any_of(components.begin(), components.end(),
@@ -70,6 +66,18 @@ bool HasType(const std::vector<Component>& components, absl::string_view type) {
 }
 
 }  // namespace
+
+std::string SpaceMarkOf(const Json& part) {
+  const std::string type = TextField(part, "type");
+  if (type == "Metaspace") {
+    const std::string mark = TextField(part, "replacement");
+    return mark.empty() ? kMetaspace : mark;
+  }
+  const Json* const pattern = FindField(part, "pattern");
+  const bool marks_spaces =
+      type == "Replace" && pattern != nullptr && TextField(*pattern, "String") == " ";
+  return marks_spaces ? TextField(part, "content") : "";
+}
 
 class PieceDecoderBuilder {
  public:
@@ -96,7 +104,8 @@ class PieceDecoderBuilder {
 
   absl::Status AddDecoder(const Component& component);
   absl::Status AddReplace(const Component& component);
-  absl::Status AddMark(const Component& component);
+  absl::Status AddReplacement(const Component& component, std::string from, std::string to);
+  static absl::Status BehindBytes(const Component& component);
   void AddInverseOfMetaspace();
   void AddWhatTheModelSays();
 
@@ -125,6 +134,7 @@ absl::Status PieceDecoderBuilder::AddDecoder(const Component& component) {
                          "it follows one that joins all tokens");
   }
   if (type == "ByteLevel") {
+    if (Has(Step::Kind::kByteFallback)) return BehindBytes(component);
     decoder_.steps_.push_back({Step::Kind::kByteLevel, "", ""});
     is_fused_ = true;
     return absl::OkStatus();
@@ -134,9 +144,15 @@ absl::Status PieceDecoderBuilder::AddDecoder(const Component& component) {
     return absl::OkStatus();
   }
   if (type == "Replace") return AddReplace(component);
-  if (type == "Metaspace") return AddMark(component);
+  if (type == "Metaspace") return AddReplacement(component, SpaceMarkOf(*component.value), " ");
   return UnsupportedAt(component.path.str(), absl::StrCat("the decoder \"", Shortened(type), "\""),
-                       "the text of one of its tokens depends on those beside it");
+                       kOfNeighbours);
+}
+
+absl::Status PieceDecoderBuilder::BehindBytes(const Component& component) {
+  return UnsupportedAt(component.path.str(),
+                       absl::StrCat("the decoder ", component.type, " behind ByteFallback"),
+                       kOfNeighbours);
 }
 
 absl::Status PieceDecoderBuilder::AddReplace(const Component& component) {
@@ -146,12 +162,13 @@ absl::Status PieceDecoderBuilder::AddReplace(const Component& component) {
     return UnsupportedAt(component.path.Child("pattern").str(),
                          "a Replace decoder without a String");
   }
-  decoder_.steps_.push_back({Step::Kind::kReplace, from, TextField(*component.value, "content")});
-  return absl::OkStatus();
+  return AddReplacement(component, from, TextField(*component.value, "content"));
 }
 
-absl::Status PieceDecoderBuilder::AddMark(const Component& component) {
-  decoder_.steps_.push_back({Step::Kind::kReplace, MarkOf(*component.value), " "});
+absl::Status PieceDecoderBuilder::AddReplacement(const Component& component, std::string from,
+                                                 std::string to) {
+  if (from.size() > 1 && Has(Step::Kind::kByteFallback)) return BehindBytes(component);
+  decoder_.steps_.push_back({Step::Kind::kReplace, std::move(from), std::move(to)});
   return absl::OkStatus();
 }
 
@@ -159,12 +176,7 @@ absl::Status PieceDecoderBuilder::AddMark(const Component& component) {
 void PieceDecoderBuilder::AddInverseOfMetaspace() {
   for (const std::vector<Component>* components : {&normalizers_, &pre_tokenizers_}) {
     for (const Component& component : *components) {
-      const Json* const pattern = FindField(*component.value, "pattern");
-      const bool marks_spaces =
-          component.type == "Replace" && pattern != nullptr && TextField(*pattern, "String") == " ";
-      const std::string mark = component.type == "Metaspace" ? MarkOf(*component.value)
-                               : marks_spaces ? TextField(*component.value, "content")
-                                              : "";
+      const std::string mark = SpaceMarkOf(*component.value);
       if (!mark.empty()) decoder_.steps_.push_back({Step::Kind::kReplace, mark, " "});
     }
   }

@@ -5,7 +5,8 @@
 //          of 256 printable characters. What a decoder does only to the ends of a whole text (a
 //          leading space dropped) is left out: these are the bytes in the middle of one.
 // Errors   UNIMPLEMENTED, at the pointer of the component, where neighbours or white space that the
-//          file does not keep would decide the bytes.
+//          file does not keep would decide the bytes. So do neighbours where bytes of ByteFallback
+//          are put together before a mark of several bytes, or an alphabet, is looked for.
 // Threads  a plain value.
 // Source   the documentation of the `tokenizers` library for the components; its output is compared
 //          id by id in tests/tokenizer/compare_vocabularies.py.
@@ -20,6 +21,9 @@
 #include "nlohmann/json.hpp"
 
 namespace maskd {
+
+// What a part of a normalizer or a pre-tokenizer writes for each space; empty: it leaves spaces.
+std::string SpaceMarkOf(const nlohmann::json& part);
 
 // Made once for a file, used for each of its pieces.
 class PieceDecoder {

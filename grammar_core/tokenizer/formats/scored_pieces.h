@@ -32,8 +32,8 @@ struct PieceType {
 struct ScoredPieces {
   // TrainerSpec.ModelType.
   enum class Model : std::uint64_t { kUnigram = 1, kMerges = 2, kWords = 3, kCharacters = 4 };
-  enum class Kind : std::uint8_t { kNormal, kUserDefined, kByte, kOther };
-  // The kind of a PieceType.
+  enum class Kind : std::uint8_t { kNormal, kUserDefined, kByte, kUnused, kOther };
+  // The kind of a PieceType; kUnused of a number that is none.
   static Kind KindOf(std::uint64_t type);
 
   // One of them, by its id.
@@ -50,13 +50,13 @@ struct ScoredPieces {
   std::string character_map;
   // Whether what begins words in other models ends them.
   bool marks_ends = false;
-  // By id. Pieces that are unused, or special, are of the kind kOther.
+  // By id. Special ones are of the kind kOther.
   std::vector<Piece> pieces;
-  bool has_unused = false;
 };
 
-// Unknown rules for what is not understood: words, spaces that are not marked, merges over unused
-// pieces, scores that are no numbers. `raw` has the pieces.
+// Unknown rules for what is not understood: words, spaces that are not marked, scores that are no
+// numbers, and merges that make unused pieces, which every library takes in its own way. `raw` has
+// the pieces.
 EncodingRules RulesOf(const ScoredPieces& model, const RawVocabulary& raw);
 
 }  // namespace maskd

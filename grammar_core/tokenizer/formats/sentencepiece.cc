@@ -152,7 +152,6 @@ absl::Status PutPiece(const WireField& message, Model* model) {
   }
   if (piece->type == PieceType::kUserDefined) raw->added_ids.push_back(id);
   model->scored.pieces.push_back({piece->score, ScoredPieces::KindOf(piece->type)});
-  model->scored.has_unused |= piece->type == PieceType::kUnused;
   return PutToken(place, id, *std::move(token), raw);
 }
 

@@ -178,13 +178,17 @@ bool DocumentReader::AddPiece(std::string piece, std::int64_t id) {
 }
 
 bool DocumentReader::AddToMerges(std::string text) {
-  if (depth_ > 1 && ++text_count_ > 1) {
-    document_.merges.back() += text;
+  if (depth_ == 1) {
+    document_.merges.push_back(Merge::FromLine(std::move(text)));
     return true;
   }
-  if (const std::size_t space = text.find(' '); depth_ == 1 && space != std::string::npos)
-    text.erase(space, 1);
-  document_.merges.push_back(std::move(text));
+  if (++text_count_ == 1) {
+    document_.merges.push_back({std::move(text), 0});
+    return true;
+  }
+  Merge& merge = document_.merges.back();
+  merge.left_bytes = text_count_ == 2 ? merge.made.size() : 0;  // three are no pair
+  merge.made += text;
   return true;
 }
 

@@ -1,4 +1,4 @@
-// tokenizer.json taken apart: the model's pieces in one list, what its merges make in another, the
+// tokenizer.json taken apart: the model's pieces in one list, its merges in another, the
 // rest as a small tree.
 //
 // Errors   as JsonTreeReader's, and INVALID_ARGUMENT at the pointer of a piece that has no id.
@@ -14,6 +14,8 @@
 #include "absl/strings/string_view.h"
 #include "nlohmann/json.hpp"
 
+#include "grammar_core/tokenizer/formats/merge_order.h"
+
 namespace maskd {
 
 // An entry of the model's vocabulary, as the file spells it.
@@ -28,8 +30,8 @@ struct TokenizerDocument {
   nlohmann::json tree;
   // /model/vocab, in the order of the file: {piece: id}, or [[piece, score]] with the index as id.
   std::vector<ModelPiece> pieces;
-  // What each of /model/merges makes: ["a", "b"] and "a b" make ab.
-  std::vector<std::string> merges;
+  // Each of /model/merges: ["a", "b"] or "a b".
+  std::vector<Merge> merges;
   bool has_merges = false;
 };
 

@@ -3,9 +3,11 @@
 // A name that some schema mentions is declared and looked at by itself. All other names fall into
 // classes by which patterns and propertyNames they match: a class is an intersection of the tests
 // and complements of tests, less the declared names. Classes that two patterns' ends exclude are
-// left out before the intersection is built.
+// left out before the intersection is built. Where there is neither a test nor a propertyNames, the
+// one class is all texts, of which the engine takes the declared names out (grammar_ir.h).
 //
-// Invariant  declared names and classes are disjoint, and together all names.
+// Invariant  no two classes overlap. They and the declared names are together all names that every
+//            propertyNames of the object allows.
 // Cost       two to the number of tests, within kMaxSelections; tests are compared with one
 //            another, taken from the budget.
 // Source     JSON Schema Core 2020-12, section 10.3.2.
