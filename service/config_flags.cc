@@ -9,6 +9,7 @@
 //            server_config.proto. A test compares the names of the two.
 #include "service/config_flags.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -19,6 +20,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -166,9 +168,20 @@ absl::Status SetText(absl::string_view value, Config* config) {
   return absl::OkStatus();
 }
 
+// Keys that gRPC uses for itself, or whose values are bytes and come as text in base64.
+bool IsOfGrpc(absl::string_view key) {
+  constexpr std::array<absl::string_view, 4> kOfGrpc = {"authorization", "content-type", "te",
+                                                        "user-agent"};
+  return absl::StartsWith(key, "grpc-") || absl::EndsWith(key, "-bin") ||
+         std::ranges::find(kOfGrpc, key) != kOfGrpc.end();
+}
+
 // What gRPC takes as a key of metadata. A key of another form would match no call: the proxy's
 // callers would all be refused, and nothing would say why.
 absl::Status SetProxyMetadata(absl::string_view value, Config* config) {
+  if (IsOfGrpc(value))
+    return Wrong(absl::StrCat("\"", value, "\" means something else to gRPC: take a key such as ",
+                              "x-maskd-client"));
   for (const char c : value)
     if (!absl::ascii_islower(c) && !absl::ascii_isdigit(c) && c != '-' && c != '_' && c != '.')
       return Wrong(absl::StrCat("\"", value, "\" is no key of metadata, in lower case"));

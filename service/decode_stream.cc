@@ -144,7 +144,9 @@ void DecodeStream::Handle(Kind kind, bool ok) {
       return exchange_ == nullptr ? End(host_->streams->Late()) : void();
     case kTimer:
       timing_ = false;
-      return ok ? TimeIsUp() : void();
+      if (ok) return TimeIsUp();
+      // The hello has come, and its time counts no more.
+      return finishing_ || host_->idle_ms == 0 ? void() : SetTimer(host_->idle_ms);
     case kFetched:
       return UseMemory();
     case kMemoryEnded: {
@@ -275,6 +277,7 @@ absl::Status DecodeStream::Greet(absl::string_view bytes) {
       static_cast<std::uint32_t>(host_->streams->CountPlaced()));
   OfferMemory(*hello, welcome.mutable_welcome());
   Send(welcome);
+  if (timing_) alarms_[kTimer].Cancel();
   return absl::OkStatus();
 }
 
