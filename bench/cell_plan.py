@@ -60,12 +60,12 @@ class Replica:
 
     def reopen_s(self, engines: int, cold: bool) -> float:
         """Until so many engines more have their rows here, on all cores: tokens are taken again, grammars that are not here
-        compiled, masks made anew."""
+        compiled, and their states made by the first row of each."""
         rows = engines * self.cell.rows
         work_us = rows * self.cell.row_tokens * self.of["token taken again"]
         if cold:
-            work_us += self.cell.grammars * 1000 * self.of["compile"]
-            work_us += self.cell.grammars * self.cell.row_tokens * self.of["token in new states"]
+            new_us = self.of["token taken again, first on its server"] - self.of["token taken again"]
+            work_us += self.cell.grammars * (1000 * self.of["compile"] + self.cell.row_tokens * new_us)
         return work_us / 1e6 / self.cell.cores
 
 

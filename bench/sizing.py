@@ -163,18 +163,24 @@ def documents(path: pathlib.Path, count: int) -> list[tuple[str, list[int]]]:
     return found
 
 
+def compiled(client: maskd.Client, tokenizer: str, cases: pathlib.Path, count: int) -> list[tuple]:
+    """Grammars, each with the tokens of a text of it."""
+    rows = []
+    for schema, tokens in documents(cases, count):
+        try:
+            rows.append((client.compile(maskd.Grammar("json_schema", schema), tokenizer=tokenizer), tokens))
+        except maskd.MaskdError:
+            continue
+    time.sleep(2)  # the warm-up behind the compiles
+    return rows
+
+
 def of_tokens(binary: pathlib.Path, tokenizer: str, cases: pathlib.Path, count: int = 256) -> tuple[float, float]:
     """The server's microseconds of processor for a token of a row whose grammar nobody has used: masks are made, those
     ahead of the row too. And for a token that is taken again, as where a row is opened with what it has written."""
     name = tokenizer.split("=")[0]
     with Server(binary, [tokenizer]) as server, server.client() as client:
-        rows = []
-        for schema, tokens in documents(cases, count):
-            try:
-                rows.append((client.compile(maskd.Grammar("json_schema", schema), tokenizer=name), tokens))
-            except maskd.MaskdError:
-                continue
-        time.sleep(2)  # the warm-up behind the compiles
+        rows = compiled(client, name, cases, count)
         with client.open_stream(WIDTH, tokenizer=name) as stream:
             stream.run(opening([(grammar, []) for grammar, _ in rows]))
             total, before = sum(len(tokens) for _, tokens in rows), server.processor_us()
@@ -190,6 +196,18 @@ def of_tokens(binary: pathlib.Path, tokenizer: str, cases: pathlib.Path, count: 
             with client.open_stream(WIDTH, tokenizer=name) as stream:
                 stream.run(opening(rows))
         return new, (server.processor_us() - before) / total / REPLAYS
+
+
+def of_first_replay(binary: pathlib.Path, tokenizer: str, cases: pathlib.Path, count: int = 2048) -> float:
+    """The server's microseconds for a token of a row that is opened with what it has written elsewhere, where nobody has
+    used its grammar: states are made on the way, and a mask at its end alone."""
+    name = tokenizer.split("=")[0]
+    with Server(binary, [tokenizer]) as server, server.client() as client:
+        rows = compiled(client, name, cases, count)
+        before = server.processor_us()
+        with client.open_stream(WIDTH, tokenizer=name) as stream:
+            stream.run(opening(rows))
+        return (server.processor_us() - before) / sum(len(tokens) for _, tokens in rows)
 
 
 def opening(rows: list[tuple]) -> maskd.Step:
@@ -210,6 +228,8 @@ def measure(options: argparse.Namespace) -> Iterator[tuple[str, float, str]]:
     new, again = of_tokens(options.server, options.tokenizer, options.cases)
     yield "token in new states", new, "us"
     yield "token taken again", again, "us"
+    first = of_first_replay(options.server, options.tokenizer, options.cases)
+    yield "token taken again, first on its server", first, "us"
     for memory, way in ((False, "gRPC"), (True, "shared memory")):
         one, many = of_step(options.server, 1, memory), of_step(options.server, 256, memory)
         yield f"step by {way}, whatever it has", one - (many - one) / 255, "us"

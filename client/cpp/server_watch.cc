@@ -178,15 +178,19 @@ void ServerWatch::Look() {
   const LoadAsker::Loads loads = AskAll(*own);
   pace_.Looked(loads.IsUneven());
   const std::optional<std::string> place = loads.PlaceFor(own->address);
-  if (place.has_value()) Prepare(*place, *own);
+  if (place.has_value()) Prepare(*place, *own, loads);
 }
 
-void ServerWatch::Prepare(const std::string& place, const LoadAsker::Own& own) {
+void ServerWatch::Prepare(const std::string& place, const LoadAsker::Own& own,
+                          const LoadAsker::Loads& loads) {
   const auto grammars = AwaitGrammars();
   if (!grammars.has_value()) return;
   if (!Compile(place, *grammars)) return LeaveAlone(place);
-  // That may have taken long.
-  if (!grammars->empty() && AskAll(own).PlaceFor(own.address) != place) return;
+  // That may have taken long. The same servers: of many, others would have another place for it.
+  const auto is_still_best = [&] {
+    return asker_.Ask(loads.servers, own, kAnswer).PlaceFor(own.address) == place;
+  };
+  if (!grammars->empty() && !is_still_best()) return;
   StreamOptions options = options_.stream;
   options.open_timeout = std::min(options.open_timeout, kWelcome);
   auto opened = MaskStream::Open(place, options_.max_message_bytes, options);

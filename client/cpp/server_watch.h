@@ -91,7 +91,8 @@ class ServerWatch {
   void Look();
   [[nodiscard]] bool IsOver() const;
   // What of a move is prepared at `place`.
-  void Prepare(const std::string& place, const LoadAsker::Own& own);
+  // `loads` are those that `place` follows from.
+  void Prepare(const std::string& place, const LoadAsker::Own& own, const LoadAsker::Loads& loads);
   LoadAsker::Loads AskAll(const LoadAsker::Own& own);
   bool Compile(const std::string& place, const std::vector<v1::CompileRequest>& grammars);
   std::optional<std::vector<v1::CompileRequest>> AwaitGrammars();

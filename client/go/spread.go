@@ -410,7 +410,7 @@ func (s *spreader) look(ctx context.Context, isIdle bool) {
 	said := s.askAll(ctx, own)
 	s.pace.looked(said.isUneven())
 	if place := said.placeFor(own.address); place != "" {
-		s.prepare(ctx, place, own)
+		s.prepare(ctx, place, own, said.servers)
 	}
 }
 
@@ -423,7 +423,8 @@ func (s *spreader) askAll(ctx context.Context, own *ownStream) loads {
 	return s.asker.ask(ctx, servers, own)
 }
 
-func (s *spreader) prepare(ctx context.Context, place string, own *ownStream) {
+// prepare makes the move to place, which follows from what the servers asked said.
+func (s *spreader) prepare(ctx context.Context, place string, own *ownStream, asked []string) {
 	grammars, ok := s.awaitGrammars(ctx)
 	if !ok {
 		return
@@ -432,7 +433,8 @@ func (s *spreader) prepare(ctx context.Context, place string, own *ownStream) {
 		s.leaveAlone(place)
 		return
 	}
-	again := s.askAll(ctx, own) // that may have taken long
+	// That may have taken long. The same servers: of many, others would have another place for it.
+	again := s.asker.ask(ctx, asked, own)
 	if again.placeFor(own.address) != place {
 		return
 	}

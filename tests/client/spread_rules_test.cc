@@ -2,6 +2,7 @@
 // that does not take the rows is left for the old one.
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -92,9 +93,16 @@ grpc::Status Decode(Place& place, ServerStream& stream) {
 class SpreadRulesTest : public testing::Test {
  protected:
   void SetUp() override {
-    for (int i = 0; i < 2; ++i) {
-      Place& place = places_[i];
-      running_[i] = std::make_unique<ScriptedServer>(
+    Run(2);
+    places_[1].streams = 5;
+    Open();
+    ASSERT_EQ(stream_->address(), running_[0]->address()) << "where there are fewer";
+  }
+
+  void Run(int servers) {
+    for (int i = 0; i < servers; ++i) {
+      Place& place = places_.emplace_back();
+      running_.push_back(std::make_unique<ScriptedServer>(
           Script{.compile = [&place](const auto& /*request*/, auto& response) -> grpc::Status {
                    const absl::MutexLock lock(&place.mutex);
                    ++place.compiled;
@@ -108,16 +116,17 @@ class SpreadRulesTest : public testing::Test {
                        if (request.stream_number() == 7) response.set_rank(place.streams);
                        return grpc::Status::OK;
                      }},
-          absl::StrCat(".spread", i));
+          absl::StrCat(".spread", i)));
     }
-    places_[1].streams = 5;
-    auto stream =
-        FailoverStream::Open({.addresses = {running_[1]->address(), running_[0]->address()},
-                              .stream = {.logits_width = kWidth},
-                              .look_every = absl::Milliseconds(100)});
+  }
+  void Open() {
+    std::vector<std::string> addresses;
+    for (const auto& server : running_) addresses.push_back(server->address());
+    auto stream = FailoverStream::Open({.addresses = addresses,
+                                        .stream = {.logits_width = kWidth},
+                                        .look_every = absl::Milliseconds(100)});
     ASSERT_TRUE(stream.ok()) << stream.status();
     stream_ = *std::move(stream);
-    ASSERT_EQ(stream_->address(), running_[0]->address()) << "where there are fewer";
     v1::Grammar grammar;
     grammar.set_kind("regex");
     step_.Open(1, grammar).Open(2, "g1");
@@ -153,8 +162,8 @@ class SpreadRulesTest : public testing::Test {
     EXPECT_EQ(stream_->address(), running_[0]->address());
   }
 
-  Place places_[2];
-  std::unique_ptr<ScriptedServer> running_[2];
+  std::deque<Place> places_;
+  std::vector<std::unique_ptr<ScriptedServer>> running_;
   std::unique_ptr<FailoverStream> stream_;
   Step step_;
   std::uint32_t taken_ = 0;
@@ -201,6 +210,25 @@ TEST_F(SpreadRulesTest, AServerThatLacksAGrammarIsSentNoRows) {
   EXPECT_TRUE(places_[1].Steps().empty());
   EXPECT_EQ(places_[1].Compiled(), 1) << "it is left alone for a while";
   ExpectItStays();
+}
+
+// More servers than are asked in one look.
+class SpreadOverManyTest : public SpreadRulesTest {
+ protected:
+  void SetUp() override {
+    Run(16);
+    Open();
+  }
+};
+
+TEST_F(SpreadOverManyTest, TheServersThatWereAskedAreAskedAgainBeforeItGoes) {
+  ASSERT_NO_FATAL_FAILURE(RunStep());
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    places_[i].streams = running_[i]->address() == stream_->address() ? 6 : 1;
+  ASSERT_NO_FATAL_FAILURE(RunUntil([this] { return stream_->moves() == 1; }));
+  int compiled = 0;
+  for (Place& place : places_) compiled += place.Compiled();
+  EXPECT_EQ(compiled, 1) << "no server was prepared in vain";
 }
 
 }  // namespace

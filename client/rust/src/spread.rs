@@ -271,7 +271,7 @@ impl Look {
         let loads = self.ask_all(&own).await;
         self.pace.looked(loads.is_uneven());
         if let Some(place) = loads.place_for(&own.address) {
-            self.prepare(place, &own, uses).await;
+            self.prepare(place, &own, uses, &loads.servers).await;
         }
     }
 
@@ -287,7 +287,8 @@ impl Look {
         self.asker.ask(&servers, Some(own)).await
     }
 
-    async fn prepare(&mut self, place: &str, own: &Own, uses: u64) {
+    /// Makes the move to a place that follows from what the servers `asked` said.
+    async fn prepare(&mut self, place: &str, own: &Own, uses: u64, asked: &[String]) {
         let Some(grammars) = self.await_grammars().await else {
             return;
         };
@@ -295,8 +296,9 @@ impl Look {
         if !matches!(compiled, Ok(Ok(()))) {
             return self.shared.leave_alone(place);
         }
-        // That may have taken long.
-        if self.ask_all(own).await.place_for(&own.address) != Some(place) {
+        // That may have taken long. The same servers: of many, others would have another place.
+        let again = self.asker.ask(asked, Some(own)).await;
+        if again.place_for(&own.address) != Some(place) {
             return;
         }
         let mut options = self.options.stream.clone();

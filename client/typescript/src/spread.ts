@@ -206,7 +206,7 @@ export class Spreader {
     if (this.own !== own) return;
     this.pace.looked(loads.isUneven);
     const place = loads.placeFor(own.address);
-    if (place !== undefined) await this.prepare(place, own);
+    if (place !== undefined) await this.prepare(place, own, [...loads.streams.keys()]);
   }
 
   private askAll(own: Own): Promise<Loads> {
@@ -215,12 +215,14 @@ export class Spreader {
     return this.asker.ask(this.servers.filter(mayAsk), own);
   }
 
-  private async prepare(place: string, own: Own): Promise<void> {
+  /** Makes the move to a place that follows from what the servers `asked` said. */
+  private async prepare(place: string, own: Own, asked: readonly string[]): Promise<void> {
     const grammars = await this.awaitGrammars();
     if (grammars === undefined) return;
     try {
       await this.compile(place, grammars);
-      if ((await this.askAll(own)).placeFor(own.address) !== place) return;  // that may have taken long
+      // That may have taken long. The same servers: of many, others would have another place for it.
+      if ((await this.asker.ask(asked, own)).placeFor(own.address) !== place) return;
       const openTimeoutMs = Math.min(this.options.stream.openTimeoutMs ?? TAKEN_WITHIN_MS, TAKEN_WITHIN_MS);
       const stream = await Stream.open(place, this.options.connect, {...this.options.stream, openTimeoutMs});
       await this.offer({address: place, stream}, own);

@@ -169,7 +169,7 @@ final class Spreader {
     pace.looked(loads.isUneven());
     String place = loads.placeFor(here.address());
     if (place != null) {
-      prepare(place, here);
+      prepare(place, here, loads.servers());
     }
   }
 
@@ -186,7 +186,8 @@ final class Spreader {
     return asker.ask(asked, here);
   }
 
-  private void prepare(String place, LoadAsker.Own here) throws InterruptedException {
+  /** Makes the move to a place that follows from what the servers asked said. */
+  private void prepare(String place, LoadAsker.Own here, List<String> asked) throws InterruptedException {
     List<CompileRequest> grammars = awaitGrammars();
     if (grammars == null) {
       return;
@@ -194,8 +195,9 @@ final class Spreader {
     MaskStream stream;
     try {
       compile(place, grammars);
-      if (!place.equals(askAll(here).placeFor(here.address()))) {
-        return; // that has taken long
+      // That may have taken long. The same servers: of many, others would have another place for it.
+      if (!place.equals(asker.ask(asked, here).placeFor(here.address()))) {
+        return;
       }
       stream = MaskStream.open(place, options.connect, options.stream.from(1, TAKEN_WITHIN));
     } catch (MaskdException error) {
