@@ -1,5 +1,6 @@
 #include "grammar_core/frontend/json/json_document.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -106,6 +107,30 @@ INSTANTIATE_TEST_SUITE_P(Broken, JsonErrorTest,
                              {"TwinKeyByEscape", R"({"a":1,"\u0061":2})", "/a", "occurs twice"},
                          }),
                          [](const auto& test) { return test.param.name; });
+
+// Few members are looked through, many are in a table; in each object stands another before the
+// members that are asked for.
+TEST(JsonDocumentTest, FindsMembersOfFewAndOfMany) {
+  for (int count = 1; count <= 20; ++count) {
+    std::string text = "{";
+    for (int i = 0; i < count; ++i)
+      absl::StrAppend(&text, i > 0 ? "," : "", "\"k", i, R"(":{"k0":)", i, R"(,"x":[{}]})");
+    const auto document = JsonDocument::Parse(text + "}", Limits());
+    ASSERT_TRUE(document.ok()) << document.status();
+    for (int i = 0; i < count; ++i) {
+      const std::optional<JsonValue> member = document->root().Find(absl::StrCat("k", i));
+      ASSERT_TRUE(member.has_value()) << i << " of " << count;
+      EXPECT_EQ(member->Compact(), absl::StrCat(R"({"k0":)", i, R"(,"x":[{}]})"));
+      const absl::Status twin =
+          JsonDocument::Parse(absl::StrCat(text, ",\"k", i, "\":0}"), Limits()).status();
+      EXPECT_EQ(ErrorPlace(twin), absl::StrCat("/k", i)) << twin;
+    }
+    EXPECT_FALSE(document->root().Find("x").has_value());
+    EXPECT_FALSE(document->root().Find(absl::StrCat("k", count)).has_value());
+  }
+  const auto list = JsonDocument::Parse("[[],1]", Limits());
+  EXPECT_FALSE(list->root().Find("").has_value());
+}
 
 TEST(JsonDocumentTest, DepthIsLimited) {
   Limits limits;

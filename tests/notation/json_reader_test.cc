@@ -54,7 +54,7 @@ Json ValueOf(const Tree& tree, JsonId id) {
       value = Json::object();
       children([&](JsonId child) {
         value[std::string(tree.nodes[child].key)] = ValueOf(tree, child);
-        EXPECT_EQ(tree.by_key.at({id, tree.nodes[child].key}), child);
+        EXPECT_EQ(FindMember(tree, id, tree.nodes[child].key), child);
       });
       return value;
   }

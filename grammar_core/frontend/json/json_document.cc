@@ -17,9 +17,10 @@ std::optional<JsonValue> JsonValue::parent() const {
 }
 
 std::optional<JsonValue> JsonValue::Find(absl::string_view key) const {
-  const auto found = tree_->by_key.find({id_, key});
-  if (found == tree_->by_key.end()) return std::nullopt;
-  return at(found->second);
+  if (!is_object()) return std::nullopt;
+  const JsonId member = json_internal::FindMember(*tree_, id_, key);
+  if (member == json_internal::kNoNode) return std::nullopt;
+  return at(member);
 }
 
 std::optional<JsonValue> JsonValue::Nth(std::uint32_t index) const {

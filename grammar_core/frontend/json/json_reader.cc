@@ -4,7 +4,8 @@
 //
 // Invariant  a parent stands before its children; the open brackets are the ancestors of what is
 //            read.
-// Cost       linear; one entry of a hash table for each key, which finds keys that occur twice.
+// Cost       linear; keys that occur twice are looked for among the members before, or in a hash
+//            table where those are many.
 // Bounds     max_depth brackets; fewer than kNoNode bytes.
 // Source     RFC 8259, and of its leave to refuse: no key twice, no lone surrogates.
 #include "grammar_core/frontend/json/json_reader.h"
@@ -138,12 +139,25 @@ absl::Status Reader::ReadKey(absl::string_view* out) {
   if (absl::Status status = Expect(':', "':' is expected"); !status.ok()) return status;
   assert(!open_.empty());
   const JsonId object = open_.back();
-  const auto next = static_cast<JsonId>(tree_->nodes.size());
-  if (tree_->by_key.try_emplace({object, *out}, next).second) return absl::OkStatus();
-  const JsonId first = tree_->by_key.find({object, *out})->second;
   // No longer than twice the text, as a key's escapes are.
   constexpr std::size_t kAnyBytes = std::numeric_limits<std::size_t>::max() / 2;
-  return InvalidAt(PointerOf(*tree_, first, kAnyBytes), "the key occurs twice");
+  if (const JsonId first = FindMember(*tree_, object, *out); first != kNoNode)
+    return InvalidAt(PointerOf(*tree_, first, kAnyBytes), "the key occurs twice");
+  NoteMember(object, *out);
+  return absl::OkStatus();
+}
+
+// The member is about to be read. What an object has before it has many is noted with the first of
+// those.
+void Reader::NoteMember(JsonId object, absl::string_view key) {
+  const std::uint32_t size = tree_->nodes[object].size;
+  if (size < kFewMembers) return;
+  const auto next = static_cast<JsonId>(tree_->nodes.size());
+  JsonId member = object + 1;
+  if (size == kFewMembers)
+    for (; member != next; member = tree_->nodes[member].end)
+      tree_->by_key[{object, tree_->nodes[member].key}] = member;
+  tree_->by_key[{object, key}] = next;
 }
 
 absl::Status Reader::ReadWord() {

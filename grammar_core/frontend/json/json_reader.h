@@ -37,6 +37,7 @@ class Reader {
   absl::Status ReadHex(std::uint32_t* out);
   absl::Status CheckCharacter();
   absl::Status ReadKey(absl::string_view* out);
+  void NoteMember(JsonId object, absl::string_view key);
   absl::Status Open(JsonType type);
   absl::Status ToNextValue();
   absl::Status ToNextElement(const Node& open);

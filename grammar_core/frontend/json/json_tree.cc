@@ -40,6 +40,19 @@ std::string json_internal::PointerOf(const Tree& tree, JsonId id, std::size_t ma
   return pointer;
 }
 
+JsonId json_internal::FindMember(const Tree& tree, JsonId id, absl::string_view key) {
+  const Node& object = tree.nodes[id];
+  assert(object.type == JsonType::kObject && "only objects have members");
+  if (object.size > kFewMembers) {
+    const auto found = tree.by_key.find({id, key});
+    return found == tree.by_key.end() ? kNoNode : found->second;
+  }
+  JsonId member = id + 1;
+  for (std::uint32_t i = 0; i < object.size; ++i, member = tree.nodes[member].end)
+    if (tree.nodes[member].key == key) return member;
+  return kNoNode;
+}
+
 // Eight bytes at a time: a byte of `odd` has its highest bit set where one of the word is not
 // plain, or stands behind such a one.
 std::size_t CountPlain(absl::string_view text) {

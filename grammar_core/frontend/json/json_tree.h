@@ -50,8 +50,15 @@ struct Tree {
   std::deque<Text> texts;
   std::deque<std::string> unescaped;
   std::vector<Node> nodes;
+  // The members of objects that have many: those of others are looked through.
   absl::flat_hash_map<std::pair<JsonId, absl::string_view>, JsonId> by_key;
 };
+
+// Members of an object that is looked through, at most.
+inline constexpr std::uint32_t kFewMembers = 8;
+
+// The member named `key` of the object `id`, which may still be read, or kNoNode.
+JsonId FindMember(const Tree& tree, JsonId id, absl::string_view key);
 
 // The JSON Pointer of node `id`, or of the innermost node around it whose pointer fits.
 std::string PointerOf(const Tree& tree, JsonId id, std::size_t max_bytes);
