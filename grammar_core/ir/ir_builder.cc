@@ -1,10 +1,10 @@
 // Nodes are hash-consed: a node is looked for by its kind, payload and children, and made only
-// where there is none. What a payload is (a text, a set, an object) is found by a key of its bytes
-// and kept once in the pool of its kind.
+// where there is none. One whose payload is in a pool (a text, a set, an object) is found by a key
+// of the payload's bytes.
 //
 // Invariant  children have smaller numbers than their parent, so every pass is a loop over numbers.
 //            Nothing and Empty are the first two nodes of every IR.
-// Cost       a look-up in a hash table for each node, and the key of each payload.
+// Cost       a look-up in a hash table for each node, by its contents or by its payload's key.
 #include "grammar_core/ir/ir_builder.h"
 
 #include <algorithm>
@@ -44,17 +44,6 @@ CharSet CharsOf(const std::vector<std::u32string>& texts) {
   return CharSet(std::move(ranges));
 }
 
-// The index of `value` in `pool`, by its `key`; added at the first sight.
-template <typename T>
-std::uint32_t InPool(std::string key, T value, std::vector<T>* pool,
-                     absl::flat_hash_map<std::string, std::uint32_t>* ids) {
-  const auto [it, added] =
-      ids->try_emplace(std::move(key), static_cast<std::uint32_t>(pool->size()));
-  if (added) pool->push_back(std::move(value));
-  assert(it->second < pool->size());
-  return it->second;
-}
-
 }  // namespace
 
 IrBuilder::IrBuilder(const Limits& limits)
@@ -70,10 +59,9 @@ NodeId IrBuilder::Empty() { return kEmptyId; }
 
 NodeId IrBuilder::Bytes(absl::string_view bytes) {
   if (bytes.empty()) return kEmptyId;
-  std::string key = PoolKey(IrKind::kBytes);
+  std::string& key = BeginKey(IrKind::kBytes);
   key.append(bytes.data(), bytes.size());
-  return InternLeaf(IrKind::kBytes,
-                    InPool(std::move(key), std::string(bytes), &ir_.byte_strings, &pool_ids_));
+  return InternEntry(IrKind::kBytes, key, bytes, &ir_.byte_strings);
 }
 
 NodeId IrBuilder::ByteSet(const ByteBits& bytes) {
@@ -85,9 +73,9 @@ NodeId IrBuilder::ByteSet(const ByteBits& bytes) {
     return Bytes(std::string(1, static_cast<char>(member)));
   }
   static_assert(std::is_trivially_copyable_v<ByteBits> && sizeof(ByteBits) == 256 / 8);
-  std::string key = PoolKey(IrKind::kByteSet);
+  std::string& key = BeginKey(IrKind::kByteSet);
   key.append(reinterpret_cast<const char*>(&bytes), sizeof(bytes));
-  return InternLeaf(IrKind::kByteSet, InPool(std::move(key), bytes, &ir_.byte_sets, &pool_ids_));
+  return InternEntry(IrKind::kByteSet, key, bytes, &ir_.byte_sets);
 }
 
 NodeId IrBuilder::AnyByteOf(absl::string_view bytes) {
@@ -98,9 +86,8 @@ NodeId IrBuilder::AnyByteOf(absl::string_view bytes) {
 
 NodeId IrBuilder::Tokens(TokenSpec spec) {
   Charge(spec.names.size() + spec.ids.size());
-  std::string key = TokensKey(spec);
-  return InternLeaf(IrKind::kTokens,
-                    InPool(std::move(key), std::move(spec), &ir_.token_specs, &pool_ids_));
+  const std::string key = TokensKey(spec);
+  return InternEntry(IrKind::kTokens, key, std::move(spec), &ir_.token_specs);
 }
 
 NodeId IrBuilder::Encode(Spelling spelling, NodeId characters) {
@@ -118,9 +105,8 @@ NodeId IrBuilder::Call(RuleId rule) {
 
 NodeId IrBuilder::Number(NumberSpec spec) {
   Charge(spec.intervals.size());
-  std::string key = PoolKey(IrKind::kNumber) + ToString(spec);
-  return InternLeaf(IrKind::kNumber,
-                    InPool(std::move(key), std::move(spec), &ir_.numbers, &pool_ids_));
+  const std::string key = NumberKey(spec);
+  return InternEntry(IrKind::kNumber, key, std::move(spec), &ir_.numbers);
 }
 
 NodeId IrBuilder::Object(ObjectSpec spec) {
@@ -134,9 +120,8 @@ NodeId IrBuilder::Object(ObjectSpec spec) {
     Charge(1 + member.ways.size());
   }
   Charge(spec.others.size() + spec.conditions.size());
-  std::string key = ObjectKey(spec);
-  return InternLeaf(IrKind::kObject,
-                    InPool(std::move(key), std::move(spec), &ir_.objects, &pool_ids_));
+  const std::string key = ObjectKey(spec);
+  return InternEntry(IrKind::kObject, key, std::move(spec), &ir_.objects);
 }
 
 NodeId IrBuilder::Limited(NodeId bytes, std::uint32_t tokens) {
@@ -149,21 +134,23 @@ NodeId IrBuilder::Distinct(NodeId arrays, const std::vector<NodeId>& beside, Dis
   if (arrays == kNothingId) return kNothingId;
   std::vector<NodeId> children = {arrays};
   children.insert(children.end(), beside.begin(), beside.end());
-  std::string key = PoolKey(IrKind::kDistinct);
+  std::string& key = BeginKey(IrKind::kDistinct);
   AppendNumber(spec.min_items, &key);
   AppendText(spec.place, &key);
   AppendText(spec.keyword, &key);
-  const std::uint32_t at = InPool(std::move(key), std::move(spec), &ir_.distinct, &pool_ids_);
-  return Intern(IrPayload::Node(IrKind::kDistinct, at), children);
+  const auto [known, is_new] =
+      pool_ids_.try_emplace(key, static_cast<std::uint32_t>(ir_.distinct.size()));
+  if (is_new) ir_.distinct.push_back(std::move(spec));
+  return Intern(IrPayload::Node(IrKind::kDistinct, known->second), children);
 }
 
 NodeId IrBuilder::Text(absl::string_view utf8) { return CodePoints(Decoded(utf8)); }
 
 NodeId IrBuilder::CodePoints(std::u32string text) {
   if (text.empty()) return kEmptyId;
-  std::string key = PoolKey(IrKind::kText);
+  std::string& key = BeginKey(IrKind::kText);
   AppendText(text, &key);
-  return InternLeaf(IrKind::kText, InPool(std::move(key), std::move(text), &ir_.texts, &pool_ids_));
+  return InternEntry(IrKind::kText, key, std::move(text), &ir_.texts);
 }
 
 NodeId IrBuilder::TextSet(const std::vector<std::string>& utf8_texts) {
@@ -183,11 +170,10 @@ NodeId IrBuilder::CodePointSet(std::vector<std::u32string> texts) {
   if (texts.size() == 1) return CodePoints(std::move(texts.front()));
   assert(!texts.front().empty());
   if (std::all_of(texts.begin(), texts.end(), IsOneChar)) return Chars(CharsOf(texts));
-  std::string key = PoolKey(IrKind::kTextSet);
+  std::string& key = BeginKey(IrKind::kTextSet);
   for (const std::u32string& text : texts) AppendText(text, &key);
   Charge(texts.size());
-  return InternLeaf(IrKind::kTextSet,
-                    InPool(std::move(key), std::move(texts), &ir_.text_sets, &pool_ids_));
+  return InternEntry(IrKind::kTextSet, key, std::move(texts), &ir_.text_sets);
 }
 
 NodeId IrBuilder::Chars(const CharSet& set) {
@@ -195,12 +181,12 @@ NodeId IrBuilder::Chars(const CharSet& set) {
   const std::vector<CharRange>& ranges = set.ranges();
   if (ranges.size() == 1 && ranges[0].lo == ranges[0].hi)
     return CodePoints(std::u32string(1, static_cast<char32_t>(ranges[0].lo)));
-  std::string key = PoolKey(IrKind::kCharSet);
+  std::string& key = BeginKey(IrKind::kCharSet);
   for (const CharRange& range : ranges) {
     AppendNumber(range.lo, &key);
     AppendNumber(range.hi, &key);
   }
-  return InternLeaf(IrKind::kCharSet, InPool(std::move(key), set, &ir_.char_sets, &pool_ids_));
+  return InternEntry(IrKind::kCharSet, key, set, &ir_.char_sets);
 }
 
 NodeId IrBuilder::AnyChar() { return Chars(CharSet::All()); }
@@ -251,8 +237,25 @@ void IrBuilder::Charge(std::size_t units) {
     error_ = LimitExceeded("", "ir_nodes", max_nodes_, charged_);
 }
 
-NodeId IrBuilder::InternLeaf(IrKind kind, std::uint32_t pool_index) {
-  return Intern(IrPayload::Node(kind, pool_index), {});
+std::string& IrBuilder::BeginKey(IrKind kind) {
+  key_.assign(1, static_cast<char>(kind));
+  return key_;
+}
+
+template <typename T, typename Value>
+NodeId IrBuilder::InternEntry(IrKind kind, absl::string_view key, Value&& value,
+                              std::vector<T>* pool) {
+  if (const auto known = pool_ids_.find(key); known != pool_ids_.end()) return known->second;
+  Charge(1);
+  if (!error_.ok()) return kNothingId;
+  const NodeId id = Append(IrPayload::Node(kind, static_cast<std::uint32_t>(pool->size())), {});
+  pool->emplace_back(std::forward<Value>(value));
+  pool_ids_.emplace(key, id);
+  return id;
+}
+
+NodeId IrBuilder::InternLeaf(IrKind kind, std::uint32_t payload) {
+  return Intern(IrPayload::Node(kind, payload), {});
 }
 
 IrBuilder::Content IrBuilder::ContentOf(const GrammarIr& ir, NodeId id) {
@@ -263,8 +266,12 @@ IrBuilder::Content IrBuilder::ContentOf(const GrammarIr& ir, NodeId id) {
 
 std::size_t IrBuilder::ContentHash::operator()(const Content& content) const {
   const IrNode& node = content.node;
-  return absl::HashOf(static_cast<int>(node.kind), static_cast<int>(node.spelling),
-                      IrPayload::First(node), IrPayload::Second(node), content.children);
+  constexpr int kBits = 8;
+  const std::uint64_t kinds =
+      (static_cast<std::uint64_t>(node.kind) << kBits) + static_cast<std::uint64_t>(node.spelling);
+  const std::uint64_t payload =
+      (std::uint64_t{IrPayload::First(node)} << 32U) + IrPayload::Second(node);
+  return absl::HashOf(kinds, payload, content.children);
 }
 
 bool IrBuilder::ContentEq::operator()(NodeId x, const Content& y) const {
@@ -274,20 +281,24 @@ bool IrBuilder::ContentEq::operator()(NodeId x, const Content& y) const {
          IrPayload::Second(known.node) == IrPayload::Second(y.node) && known.children == y.children;
 }
 
-NodeId IrBuilder::Intern(IrNode node, const std::vector<NodeId>& children) {
-  // Children have smaller numbers than their parent: passes walk the nodes in order.
-  assert(std::ranges::all_of(children, [&](NodeId child) { return child < ir_.nodes.size(); }));
+NodeId IrBuilder::Intern(const IrNode& node, absl::Span<const NodeId> children) {
   const auto known = node_ids_.find(Content{node, children});
   if (known != node_ids_.end()) return *known;
   Charge(1 + children.size());
   if (!error_.ok()) return kNothingId;
+  const NodeId id = Append(node, children);
+  node_ids_.insert(id);
+  return id;
+}
+
+NodeId IrBuilder::Append(IrNode node, absl::Span<const NodeId> children) {
+  // Children have smaller numbers than their parent: passes walk the nodes in order.
+  assert(std::ranges::all_of(children, [&](NodeId child) { return child < ir_.nodes.size(); }));
   node.first_child = static_cast<std::uint32_t>(ir_.children.size());
   node.child_count = static_cast<std::uint32_t>(children.size());
   ir_.children.insert(ir_.children.end(), children.begin(), children.end());
   ir_.nodes.push_back(node);
-  const auto id = static_cast<NodeId>(ir_.nodes.size() - 1);
-  node_ids_.insert(id);
-  return id;
+  return static_cast<NodeId>(ir_.nodes.size() - 1);
 }
 
 absl::StatusOr<GrammarIr> IrBuilder::Build(RuleId start) && {

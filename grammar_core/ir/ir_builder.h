@@ -137,8 +137,16 @@ class IrBuilder {
   };
   static Content ContentOf(const GrammarIr& ir, NodeId id);
 
-  NodeId Intern(IrNode node, const std::vector<NodeId>& children);
-  NodeId InternLeaf(IrKind kind, std::uint32_t pool_index);
+  NodeId Intern(const IrNode& node, absl::Span<const NodeId> children);
+  // A leaf whose payload is in no pool.
+  NodeId InternLeaf(IrKind kind, std::uint32_t payload);
+  // A leaf whose payload is `value`, kept in `pool`; `key` tells it from all others.
+  template <typename T, typename Value>
+  NodeId InternEntry(IrKind kind, absl::string_view key, Value&& value, std::vector<T>* pool);
+  // A node that is not there yet.
+  NodeId Append(IrNode node, absl::Span<const NodeId> children);
+  // The key of a pool's entry as far as PoolKey(kind). Good until the next one is begun.
+  std::string& BeginKey(IrKind kind);
   // Appends `node`, or its children where it is itself of `kind`.
   void AppendFlat(IrKind kind, NodeId node, std::vector<NodeId>* out) const;
   void AppendFactor(NodeId node, std::vector<NodeId>* sequence);
@@ -151,10 +159,12 @@ class IrBuilder {
   GrammarIr ir_;
   const std::int64_t max_nodes_;
   std::int64_t charged_ = 0;
-  // The nodes by their contents: looked up before a node is made, so without copying it.
+  // The nodes by their contents: looked up before a node is made, so without copying it. Leaves
+  // with an entry of a pool are not among them.
   absl::flat_hash_set<NodeId, ContentHash, ContentEq> node_ids_;
-  // The pools' entries, by their contents byte for byte.
+  // Those, by the entry's contents byte for byte; and the entries of kDistinct.
   absl::flat_hash_map<std::string, std::uint32_t> pool_ids_;
+  std::string key_;  // the one that was begun last
   std::vector<bool> rule_defined_;
   absl::Status error_;
 };

@@ -41,6 +41,39 @@ bool IsSequence(const GrammarIr& ir, const std::vector<NodeId>& nodes) {
   return true;
 }
 
+// Whether no two of `nodes` are made one, so that they are a choice as they are. A false answer
+// costs time alone.
+bool IsChoice(const GrammarIr& ir, const std::vector<NodeId>& nodes) {
+  constexpr unsigned kByteSets = 1U << kSpellings;
+  constexpr unsigned kTexts = kByteSets << 1U;
+  unsigned seen = 0;
+  const auto is_first = [&](unsigned group) {
+    return (std::exchange(seen, seen | group) & group) == 0;
+  };
+  return nodes.size() > 1 && std::ranges::all_of(nodes, [&](NodeId node) {
+           const IrNode& n = ir.nodes[node];
+           switch (n.kind) {
+             case IrKind::kNothing:
+             case IrKind::kEmpty:
+             case IrKind::kAlt:
+             case IrKind::kRepeat:
+               return false;
+             case IrKind::kBytes:
+               return BytesOf(ir, n).size() > 1;
+             case IrKind::kByteSet:
+               return is_first(kByteSets);
+             case IrKind::kText:
+             case IrKind::kTextSet:
+             case IrKind::kCharSet:
+               return is_first(kTexts);
+             case IrKind::kEncode:
+               return is_first(1U << static_cast<unsigned>(n.spelling));
+             default:
+               return true;
+           }
+         });
+}
+
 }  // namespace
 
 struct IrBuilder::AltParts {
@@ -216,6 +249,10 @@ std::vector<NodeId> IrBuilder::Alternatives(NodeId node) const {
 }
 
 NodeId IrBuilder::Alt(std::vector<NodeId> nodes) {
+  if (IsChoice(ir_, nodes)) {
+    SortUnique(&nodes);
+    return nodes.size() == 1 ? nodes.front() : Intern(IrNode(IrKind::kAlt), nodes);
+  }
   AltParts parts;
   for (const NodeId node : nodes) {
     parts.has_empty |= PowerOf(node).counts == Counts{0, 1};

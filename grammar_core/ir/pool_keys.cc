@@ -27,6 +27,13 @@ void AppendNumbers(const std::vector<std::uint32_t>& values, std::string* key) {
   for (const std::uint32_t value : values) AppendNumber(value, key);
 }
 
+void AppendDecimal(const Decimal& number, std::string* key) {
+  const auto& [negative, digits, exponent] = number;
+  key->push_back(negative ? 1 : 0);
+  key->append(reinterpret_cast<const char*>(&exponent), sizeof(exponent));
+  AppendText(digits, key);
+}
+
 void AppendMember(const ObjectSpec::Member& member, std::string* key) {
   AppendText(member.name, key);
   AppendNumber(member.value, key);
@@ -60,6 +67,27 @@ std::string ObjectKey(const ObjectSpec& spec) {
     AppendNumbers(condition.some, &key);
     AppendNumbers(condition.unless_all, &key);
   }
+  return key;
+}
+
+std::string NumberKey(const NumberSpec& spec) {
+  const auto& [intervals, multiple_of, not_multiple_of, integer_digits, fraction_digits,
+               exponent_digits, notation] = spec;
+  std::string key = PoolKey(IrKind::kNumber);
+  key.push_back(static_cast<char>(notation));
+  AppendNumber(integer_digits, &key);
+  AppendNumber(fraction_digits, &key);
+  AppendNumber(exponent_digits, &key);
+  AppendNumber(static_cast<std::uint32_t>(intervals.size()), &key);
+  for (const auto& [min, max, min_open, max_open] : intervals) {
+    key.push_back(static_cast<char>((min_open ? 1 : 0) | (max_open ? 2 : 0) |
+                                    (min.has_value() ? 4 : 0) | (max.has_value() ? 8 : 0)));
+    if (min.has_value()) AppendDecimal(*min, &key);
+    if (max.has_value()) AppendDecimal(*max, &key);
+  }
+  AppendNumber(static_cast<std::uint32_t>(multiple_of.size()), &key);
+  for (const Decimal& step : multiple_of) AppendDecimal(step, &key);
+  for (const Decimal& step : not_multiple_of) AppendDecimal(step, &key);
   return key;
 }
 

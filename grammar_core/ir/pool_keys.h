@@ -23,6 +23,7 @@ void AppendText(const std::u32string& text, std::string* key);
 // Whole keys.
 std::string ObjectKey(const ObjectSpec& spec);
 std::string TokensKey(const TokenSpec& spec);
+std::string NumberKey(const NumberSpec& spec);
 
 }  // namespace maskd
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -81,6 +82,41 @@ TEST(PoolKeysTest, TokensAreToldApartByWhatTheyAllow) {
            {.names = {"<a>"}, .ids = {{1, 2}}, .place = "/x", .any_name = true},
        })
     EXPECT_NE(TokensKey(named), TokensKey(other));
+}
+
+// No two of these are equal.
+TEST(PoolKeysTest, NumbersAreToldApartByAllThatTheySay) {
+  const auto of = [](std::vector<NumberInterval> intervals) {
+    return NumberSpec{.intervals = std::move(intervals)};
+  };
+  const Decimal one = ReadDecimal("1");
+  const Decimal tenth = ReadDecimal("0.1");
+  const Decimal below = ReadDecimal("-1");
+  const std::vector<NumberSpec> specs = {
+      {},
+      of({}),
+      of({{.min = one}}),
+      of({{.max = one}}),
+      of({{.min = one, .max = one}}),
+      of({{.min = one, .min_open = true}}),
+      of({{.max = one, .max_open = true}}),
+      of({{.min = tenth}}),
+      of({{.min = below}}),
+      of({{.max = below}, {.min = one}}),
+      {.multiple_of = {one}},
+      {.not_multiple_of = {one}},
+      {.multiple_of = {tenth}},
+      {.multiple_of = {one, tenth}},
+      {.multiple_of = {one}, .not_multiple_of = {tenth}},
+      {.integer_digits = 7},
+      {.fraction_digits = 7},
+      {.exponent_digits = 7},
+      {.notation = NumberNotation::kPlain},
+      {.notation = NumberNotation::kScientific},
+  };
+  for (const NumberSpec& x : specs)
+    for (const NumberSpec& y : specs)
+      EXPECT_EQ(NumberKey(x) == NumberKey(y), &x == &y) << ToString(x) << " " << ToString(y);
 }
 
 TEST(PoolKeysTest, AKeyBeginsWithItsKind) {
