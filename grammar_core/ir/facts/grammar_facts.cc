@@ -19,6 +19,7 @@
 #include "grammar_core/ir/facts/rule_groups.h"
 #include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/object_end.h"
+#include "grammar_core/ir/pool_keys.h"
 
 namespace maskd {
 namespace {
@@ -75,6 +76,8 @@ absl::StatusOr<GrammarFacts> GrammarFacts::Create(const GrammarIr& ir, const Lim
     facts.FindGroupFacts(group, varying, limits, work);
     facts.FindGroupHashes(group, varying, work);
     if (!work.ok()) return work.error();
+    // To the groups that follow they are as settled as all others.
+    for (const NodeId node : varying) facts.varies_[node] = false;
   }
   return facts;
 }
@@ -83,17 +86,18 @@ absl::StatusOr<GrammarFacts> GrammarFacts::Create(const GrammarIr& ir, const Lim
 // since their parts come before them; only these are looked at round by round.
 std::vector<NodeId> GrammarFacts::Varying(const RuleGroup& group, Work& work) {
   std::vector<NodeId> varying;
-  std::vector<NodeId> parts;
   for (const RuleId rule : group.rules) in_group_[rule] = true;
   for (const NodeId id : group.nodes) {
     const IrNode& node = ir_->nodes[id];
-    parts.clear();
-    AppendParts(*ir_, id, &parts);
-    if (!work.Spend(static_cast<std::int64_t>(1 + parts.size()))) break;
-    varies_[id] =
-        (node.kind == IrKind::kCall && in_group_[CalledRuleOf(node)]) ||
-        std::any_of(parts.begin(), parts.end(), [&](NodeId part) { return varies_[part]; });
-    if (varies_[id]) varying.push_back(id);
+    bool varies = node.kind == IrKind::kCall && in_group_[CalledRuleOf(node)];
+    std::int64_t parts = 0;
+    ForEachPart(*ir_, id, [&](NodeId part) {
+      varies = varies || varies_[part];
+      ++parts;
+    });
+    if (!work.Spend(1 + parts)) break;
+    varies_[id] = varies;
+    if (varies) varying.push_back(id);
   }
   for (const RuleId rule : group.rules) in_group_[rule] = false;
   return varying;
@@ -401,7 +405,7 @@ Hash128 GrammarFacts::TokensHash(std::uint32_t spec) const {
 
 Hash128 GrammarFacts::NumberHash(std::uint32_t number) const {
   assert(number < ir_->numbers.size());
-  return MixBytes(Hash128{}, ToString(ir_->numbers[number]));
+  return MixBytes(Hash128{}, NumberKey(ir_->numbers[number]));
 }
 
 // What a node says beside its kind and parts.

@@ -5,9 +5,10 @@
 // asked about a grammar (grammar_facts.h) is then found group by group, with all that a group calls
 // known.
 //
-// Invariant  a group has each node once and behind its parts: ids are in that order, as the builder
-//            makes parts first.
-// Cost       linear in the nodes that each body reaches, charged to the budget.
+// Invariant  a node is in the first group that reaches it, once and behind its parts: ids are in
+//            that order, as the builder makes parts first.
+// Cost       linear in the nodes, and in those with calls that each body reaches; charged to the
+//            budget.
 // Source     Tarjan, "Depth-First Search and Linear Graph Algorithms", 1972.
 #include "grammar_core/ir/facts/rule_groups.h"
 
@@ -23,80 +24,115 @@
 namespace maskd {
 namespace {
 
-constexpr std::uint32_t kUnseen = std::numeric_limits<std::uint32_t>::max();
+constexpr RuleId kNoRule = std::numeric_limits<RuleId>::max();
 
-// Walks each body once, marking nodes with the rule that saw them last.
+// Whether each node has a call in it. Parts come before what they are parts of.
+absl::StatusOr<std::vector<bool>> NodesWithCalls(const GrammarIr& ir, Budget& budget) {
+  std::vector<bool> calls(ir.nodes.size(), false);
+  for (NodeId node = 0; node < ir.nodes.size(); ++node) {
+    bool has = ir.nodes[node].kind == IrKind::kCall;
+    std::int64_t units = 1;
+    ForEachPart(ir, node, [&](NodeId part) {
+      has = has || calls[part];
+      ++units;
+    });
+    calls[node] = has;
+    if (absl::Status status = budget.Spend(units); !status.ok()) return status;
+  }
+  return calls;
+}
+
+// Walks bodies through nodes that it has not marked for the same rule. The mark says who saw a node
+// last, so no list of seen nodes is cleared between rules.
 class BodyReader {
  public:
-  explicit BodyReader(const GrammarIr& ir) : ir_(ir), seen_by_(ir.nodes.size(), kUnseen) {}
+  explicit BodyReader(const GrammarIr& ir) : ir_(ir), seen_by_(ir.nodes.size(), kNoRule) {}
 
-  // Appends the body's nodes to `nodes` and the rules it calls to `calls`.
-  absl::Status Read(RuleId rule, Budget& budget, std::vector<NodeId>* nodes,
-                    std::vector<RuleId>* calls) {
-    Push(ir_.rules[rule].body, rule);
+  // Appends the rules that the body of `rule` calls.
+  absl::Status ReadCalls(RuleId rule, const std::vector<bool>& has_calls, Budget& budget,
+                         std::vector<RuleId>* calls) {
+    const auto push = [&](NodeId node) {
+      if (has_calls[node]) Push(node, rule);
+    };
+    push(ir_.rules[rule].body);
     while (!open_.empty()) {
-      const NodeId id = open_.back();
-      open_.pop_back();
-      nodes->push_back(id);
+      const NodeId id = Pop();
+      if (absl::Status status = budget.Spend(); !status.ok()) return status;
       if (ir_.nodes[id].kind == IrKind::kCall) calls->push_back(CalledRuleOf(ir_.nodes[id]));
-      parts_.clear();
-      AppendParts(ir_, id, &parts_);
-      const auto units = static_cast<std::int64_t>(1 + parts_.size());
-      if (absl::Status status = budget.Spend(units); !status.ok()) return status;
-      for (const NodeId part : parts_) Push(part, rule);
+      ForEachPart(ir_, id, push);
+    }
+    return absl::OkStatus();
+  }
+
+  // Appends the nodes of the body of `rule` that no call before has appended.
+  absl::Status ReadNodes(RuleId rule, Budget& budget, std::vector<NodeId>* nodes) {
+    // One mark for all rules.
+    const auto push = [&](NodeId node) { Push(node, 0); };
+    push(ir_.rules[rule].body);
+    while (!open_.empty()) {
+      const NodeId id = Pop();
+      if (absl::Status status = budget.Spend(); !status.ok()) return status;
+      nodes->push_back(id);
+      ForEachPart(ir_, id, push);
     }
     return absl::OkStatus();
   }
 
  private:
-  // Bodies share nodes. The mark says who saw a node last, so no list of seen nodes is cleared
-  // between rules.
-  void Push(NodeId node, RuleId rule) {
+  void Push(NodeId node, RuleId mark) {
     assert(node < ir_.nodes.size());
-    if (seen_by_[node] == rule) return;
-    seen_by_[node] = rule;
+    if (seen_by_[node] == mark) return;
+    seen_by_[node] = mark;
     open_.push_back(node);
+  }
+
+  NodeId Pop() {
+    const NodeId node = open_.back();
+    open_.pop_back();
+    return node;
   }
 
   const GrammarIr& ir_;
   std::vector<RuleId> seen_by_;
   std::vector<NodeId> open_;
-  std::vector<NodeId> parts_;
 };
+
+absl::StatusOr<Graph> CallsOf(const GrammarIr& ir, Budget& budget) {
+  const absl::StatusOr<std::vector<bool>> has_calls = NodesWithCalls(ir, budget);
+  if (!has_calls.ok()) return has_calls.status();
+  BodyReader reader(ir);
+  Graph calls(ir.rules.size());
+  for (RuleId rule = 0; rule < ir.rules.size(); ++rule) {
+    absl::Status status = reader.ReadCalls(rule, *has_calls, budget, &calls[rule]);
+    if (!status.ok()) return status;
+  }
+  return calls;
+}
 
 }  // namespace
 
 void AppendParts(const GrammarIr& ir, NodeId node, std::vector<NodeId>* out) {
   assert(node < ir.nodes.size());
-  const IrNode& n = ir.nodes[node];
-  const auto first = ir.children.begin() + n.first_child;
-  out->insert(out->end(), first, first + n.child_count);
-  if (n.kind != IrKind::kObject) return;
-  AppendNodes(ObjectOf(ir, n), out);
+  ForEachPart(ir, node, [&](NodeId part) { out->push_back(part); });
 }
 
 // Components come in the order of their ends, so a group stands behind all that it calls.
 absl::StatusOr<std::vector<RuleGroup>> GroupRules(const GrammarIr& ir, Budget& budget) {
-  BodyReader reader(ir);
-  std::vector<std::vector<NodeId>> nodes(ir.rules.size());
-  Graph calls(ir.rules.size());
-  for (RuleId rule = 0; rule < ir.rules.size(); ++rule) {
-    absl::Status status = reader.Read(rule, budget, &nodes[rule], &calls[rule]);
-    if (!status.ok()) return status;
-  }
-  absl::StatusOr<std::vector<std::vector<RuleId>>> components = StrongComponents(calls, budget);
+  const absl::StatusOr<Graph> calls = CallsOf(ir, budget);
+  if (!calls.ok()) return calls.status();
+  absl::StatusOr<std::vector<std::vector<RuleId>>> components = StrongComponents(*calls, budget);
   if (!components.ok()) return components.status();
+  BodyReader reader(ir);
   std::vector<RuleGroup> groups;
-  std::vector<std::size_t> group_of(ir.nodes.size(), 0);  // the last that has the node, from 1
+  groups.reserve(components->size());
   for (std::vector<RuleId>& rules : *components) {
     RuleGroup& group = groups.emplace_back();
     group.rules = std::move(rules);
     for (const RuleId rule : group.rules) {
-      std::sort(nodes[rule].begin(), nodes[rule].end());
-      for (const NodeId node : nodes[rule])
-        if (std::exchange(group_of[node], groups.size()) != groups.size())
-          group.nodes.push_back(node);
+      absl::Status status = reader.ReadNodes(rule, budget, &group.nodes);
+      if (!status.ok()) return status;
     }
+    std::sort(group.nodes.begin(), group.nodes.end());
   }
   return groups;
 }

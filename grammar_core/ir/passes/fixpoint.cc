@@ -1,6 +1,7 @@
 #include "grammar_core/ir/passes/fixpoint.h"
 
 #include <cassert>
+#include <numeric>
 
 #include "grammar_core/base/limits.h"
 #include "grammar_core/ir/ir_views.h"
@@ -8,17 +9,23 @@
 
 namespace maskd {
 
-std::vector<NodeId> DependedOn(const GrammarIr& ir, NodeId node) {
+void AppendDependedOn(const GrammarIr& ir, NodeId node, std::vector<NodeId>* out) {
   const IrNode& n = ir.nodes[node];
-  if (n.kind == IrKind::kCall) return {ir.rules[CalledRuleOf(n)].body};
-  if (n.kind == IrKind::kObject) {
-    std::vector<NodeId> values;
+  if (n.kind == IrKind::kCall) {
+    out->push_back(ir.rules[CalledRuleOf(n)].body);
+  } else if (n.kind == IrKind::kObject) {
     for (const ObjectSpec::Member& member : ObjectOf(ir, n).members)
-      if (member.required) values.push_back(member.value);
-    return values;
+      if (member.required) out->push_back(member.value);
+  } else {
+    const auto first = ir.children.begin() + n.first_child;
+    out->insert(out->end(), first, first + n.child_count);
   }
-  const auto first = ir.children.begin() + n.first_child;
-  return {first, first + n.child_count};
+}
+
+std::vector<NodeId> DependedOn(const GrammarIr& ir, NodeId node) {
+  std::vector<NodeId> nodes;
+  AppendDependedOn(ir, node, &nodes);
+  return nodes;
 }
 
 bool AppendConditional(const GrammarIr& ir, NodeId node, std::vector<NodeId>* parts) {
@@ -40,6 +47,17 @@ absl::StatusOr<bool> CanBeEnded(const GrammarIr& ir, NodeId node, const std::vec
                  [&](std::int64_t units) { return budget.Spend(units); });
   if (absl::Status status = budget.Spend(0); !status.ok()) return status;
   return !can_end.ok() || *can_end;
+}
+
+// Counts the users of each node, then puts each user in its place.
+NodeUsers::NodeUsers(const std::vector<NodeId>& needed, const std::vector<std::uint32_t>& ends)
+    : begins_(ends.size() + 2, 0), users_(needed.size()) {
+  for (const NodeId node : needed) ++begins_[node + 2];
+  std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+  std::uint32_t at = 0;
+  for (NodeId user = 0; user < ends.size(); ++user)
+    for (; at < ends[user]; ++at) users_[begins_[needed[at] + 1]++] = user;
+  assert(at == needed.size() && begins_.back() == needed.size());
 }
 
 }  // namespace maskd

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -24,6 +25,8 @@ enum class NodeNeeds : std::uint8_t { kNever, kAlways, kAnyChild, kAllChildren }
 // The children of a node that its property may depend on: a call's is the body of its rule, an
 // object's are the values of its required members.
 std::vector<NodeId> DependedOn(const GrammarIr& ir, NodeId node);
+// Appends them, for loops over many nodes.
+void AppendDependedOn(const GrammarIr& ir, NodeId node, std::vector<NodeId>* out);
 
 // Whether the object `node` can be ended with the values and names that have the property. Errors:
 // those of the budget.
@@ -33,17 +36,36 @@ absl::StatusOr<bool> CanBeEnded(const GrammarIr& ir, NodeId node, const std::vec
 // Whether `node` is an object with conditions, and if so appends what they are about.
 bool AppendConditional(const GrammarIr& ir, NodeId node, std::vector<NodeId>* parts);
 
+// Which nodes each node is needed by, in two lists for all.
+class NodeUsers {
+ public:
+  // `needed`: the nodes that each node needs, one node after the other; those of `node` end at
+  // `ends[node]`.
+  NodeUsers(const std::vector<NodeId>& needed, const std::vector<std::uint32_t>& ends);
+
+  // In ascending order; once for each time that a user needs `node`.
+  [[nodiscard]] std::span<const NodeId> Of(NodeId node) const {
+    return std::span(users_).subspan(begins_[node], begins_[node + 1] - begins_[node]);
+  }
+
+ private:
+  std::vector<std::uint32_t> begins_;
+  std::vector<NodeId> users_;
+};
+
 // The property of every node. `needs(node)` says how a node's follows from its DependedOn() nodes.
 // Errors: those of the budget.
 template <typename Needs>
 absl::StatusOr<std::vector<bool>> LeastFixpoint(const GrammarIr& ir, Budget& budget, Needs needs) {
   const std::size_t count = ir.nodes.size();
-  std::vector<std::vector<NodeId>> users(count);
-  std::vector<std::size_t> waiting(count, 0);
+  std::vector<NodeId> needed;
+  std::vector<std::uint32_t> ends(count);
+  // How many of those a node waits for. Objects with conditions are asked once nothing else is left
+  // to do.
+  constexpr std::uint32_t kAsks = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> waiting(count, 0);
   std::vector<bool> has(count, false);
   std::vector<NodeId> queue;
-  // Objects with conditions, to be asked once nothing else is left to do.
-  constexpr std::size_t kAsks = std::numeric_limits<std::size_t>::max();
   std::vector<NodeId> to_ask;
   std::vector<bool> asking(count, false);
   const auto ask = [&](NodeId object) {
@@ -52,21 +74,23 @@ absl::StatusOr<std::vector<bool>> LeastFixpoint(const GrammarIr& ir, Budget& bud
   };
   for (NodeId node = 0; node < count; ++node) {
     const NodeNeeds need = needs(node);
-    std::vector<NodeId> children;
+    const std::size_t before = needed.size();
     if (need != NodeNeeds::kNever && need != NodeNeeds::kAlways) {
-      if (AppendConditional(ir, node, &children)) {
+      if (AppendConditional(ir, node, &needed)) {
         waiting[node] = kAsks;
         ask(node);
       } else {
-        children = DependedOn(ir, node);
-        waiting[node] = need == NodeNeeds::kAnyChild ? 1 : children.size();
+        AppendDependedOn(ir, node, &needed);
+        const bool is_any = need == NodeNeeds::kAnyChild;
+        waiting[node] = is_any ? 1 : static_cast<std::uint32_t>(needed.size() - before);
       }
-      for (const NodeId child : children) users[child].push_back(node);
     }
-    const auto units = static_cast<std::int64_t>(1 + children.size());
+    ends[node] = static_cast<std::uint32_t>(needed.size());
+    const auto units = static_cast<std::int64_t>(1 + needed.size() - before);
     if (absl::Status status = budget.Spend(units); !status.ok()) return status;
     if (need != NodeNeeds::kNever && waiting[node] == 0) queue.push_back(node);
   }
+  const NodeUsers users(needed, ends);
   while (!queue.empty() || !to_ask.empty()) {
     if (queue.empty()) {
       const NodeId object = to_ask.back();
@@ -82,9 +106,9 @@ absl::StatusOr<std::vector<bool>> LeastFixpoint(const GrammarIr& ir, Budget& bud
     const NodeId node = queue.back();
     queue.pop_back();
     has[node] = true;
-    const auto units = static_cast<std::int64_t>(1 + users[node].size());
+    const auto units = static_cast<std::int64_t>(1 + users.Of(node).size());
     if (absl::Status status = budget.Spend(units); !status.ok()) return status;
-    for (const NodeId user : users[node])
+    for (const NodeId user : users.Of(node))
       if (waiting[user] == kAsks)
         ask(user);
       else if (waiting[user] > 0 && --waiting[user] == 0)

@@ -18,17 +18,24 @@
 
 namespace maskd {
 
-std::vector<NodeId> Begins(const GrammarIr& ir, const std::vector<bool>& nullable, NodeId node) {
+void AppendBegins(const GrammarIr& ir, const std::vector<bool>& nullable, NodeId node,
+                  std::vector<NodeId>* out) {
   const IrNode& n = ir.nodes[node];
   const bool begins_by_byte =
       n.kind == IrKind::kObject || n.kind == IrKind::kDistinct || n.kind == IrKind::kBlock;
-  if (begins_by_byte) return {};
-  std::vector<NodeId> children = DependedOn(ir, node);
-  if (n.kind != IrKind::kConcat) return children;
-  std::size_t count = 0;
-  while (count < children.size() && nullable[children[count]]) ++count;
-  if (count < children.size()) children.resize(count + 1);
-  return children;
+  if (begins_by_byte) return;
+  if (n.kind != IrKind::kConcat) return AppendDependedOn(ir, node, out);
+  for (std::uint32_t i = 0; i < n.child_count; ++i) {
+    const NodeId child = ir.children[n.first_child + i];
+    out->push_back(child);
+    if (!nullable[child]) return;
+  }
+}
+
+std::vector<NodeId> Begins(const GrammarIr& ir, const std::vector<bool>& nullable, NodeId node) {
+  std::vector<NodeId> nodes;
+  AppendBegins(ir, nullable, node, &nodes);
+  return nodes;
 }
 
 LeftForms::LeftForms(const GrammarIr& ir, const std::vector<bool>& nullable, const IrCopier& copier,

@@ -45,6 +45,9 @@ struct LeftForm {
 
 // The nodes that the text of `node` may begin with; a call's is the body of its rule.
 std::vector<NodeId> Begins(const GrammarIr& ir, const std::vector<bool>& nullable, NodeId node);
+// Appends them, for loops over many nodes.
+void AppendBegins(const GrammarIr& ir, const std::vector<bool>& nullable, NodeId node,
+                  std::vector<NodeId>* out);
 
 // Makes forms for one group of rules at a time.
 class LeftForms {

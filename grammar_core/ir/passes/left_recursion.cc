@@ -26,7 +26,8 @@
 namespace maskd {
 namespace {
 
-// Depth-first search over "may begin with", with its own stack.
+// Depth-first search over "may begin with", with its own stack: the nodes that are open, and what
+// each of them is still to be followed to, all in one list.
 class CycleSearch {
  public:
   CycleSearch(const GrammarIr& ir, const std::vector<bool>& nullable)
@@ -44,27 +45,28 @@ class CycleSearch {
   enum Mark : char { kNew, kOpen, kDone };
   struct Frame {
     NodeId node;
-    std::vector<NodeId> next;
+    std::size_t begin;  // of its nodes in next_
   };
 
   void Open(NodeId node) {
     mark_[node] = kOpen;
-    stack_.push_back({node, Begins(ir_, nullable_, node)});
+    stack_.push_back({node, next_.size()});
+    AppendBegins(ir_, nullable_, node, &next_);
   }
 
   absl::StatusOr<bool> From(NodeId root, Budget& budget) {
-    assert(stack_.empty());
+    assert(stack_.empty() && next_.empty());
     if (mark_[root] == kNew) Open(root);
     while (!stack_.empty()) {
       if (absl::Status status = budget.Spend(); !status.ok()) return status;
-      Frame& frame = stack_.back();
-      if (frame.next.empty()) {
+      const Frame frame = stack_.back();
+      if (next_.size() == frame.begin) {
         mark_[frame.node] = kDone;
         stack_.pop_back();
         continue;
       }
-      const NodeId node = frame.next.back();
-      frame.next.pop_back();
+      const NodeId node = next_.back();
+      next_.pop_back();
       if (mark_[node] == kOpen) return true;
       if (mark_[node] == kNew) Open(node);
     }
@@ -75,6 +77,7 @@ class CycleSearch {
   const std::vector<bool>& nullable_;
   std::vector<Mark> mark_;
   std::vector<Frame> stack_;
+  std::vector<NodeId> next_;
 };
 
 // Writes the grammar anew. A wanted rule keeps its name; where the texts of a rule that are not

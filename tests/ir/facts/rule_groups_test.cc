@@ -69,6 +69,23 @@ TEST(RuleGroups, NodesComeAfterTheirChildren) {
   EXPECT_EQ(before.back(), ir.rules[top].body);
 }
 
+TEST(RuleGroups, ASharedNodeIsInTheFirstGroupThatHasIt) {
+  IrBuilder b{Limits()};
+  const RuleId top = b.DeclareRule("top", "");
+  const RuleId leaf = b.DeclareRule("leaf", "");
+  const NodeId shared = b.Concat({b.Bytes("x"), b.AnyByteOf("ab")});
+  b.DefineRule(leaf, b.Repeat(shared, 1, 3));
+  b.DefineRule(top, b.Concat({b.Call(leaf), shared, b.Bytes("y")}));
+  const GrammarIr ir = *std::move(b).Build(top);
+  Budget budget = Budget::Unlimited();
+  const std::vector<RuleGroup> groups = *GroupRules(ir, budget);
+  ASSERT_EQ(groups.size(), 2);
+  EXPECT_EQ(groups[0].rules, std::vector<RuleId>{leaf});
+  EXPECT_EQ(std::ranges::count(groups[0].nodes, shared), 1);
+  EXPECT_EQ(std::ranges::count(groups[1].nodes, shared), 0);
+  EXPECT_EQ(std::ranges::count(groups[1].nodes, ir.rules[top].body), 1);
+}
+
 TEST(RuleGroups, StopsWhereTheBudgetEnds) {
   IrBuilder b{Limits()};
   const RuleId top = b.DeclareRule("top", "");
