@@ -1,13 +1,22 @@
 // Rules of one grammar in another, and where their errors and remarks stand then.
 #include "grammar_core/frontend/notation/splice.h"
 
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/frontend/json_schema/json_schema.h"
+#include "grammar_core/ir/facts/closed_nodes.h"
 #include "tests/frontend/ir_recognizer.h"
 
 namespace maskd {
@@ -118,6 +127,100 @@ TEST(SpliceTest, AStatusIsEnclosedWithItsCode) {
   EXPECT_EQ(ErrorPlace(status), "3:4");
   EXPECT_EQ(status.message(), "3:4: in it: /a: that is not supported");
   EXPECT_EQ(ErrorReason(status), ErrorReason(UnsupportedAt("/a", "that")));
+}
+
+// Oracle of what is copied by hashes: what is copied node by node.
+struct Spliced {
+  GrammarIr ir;
+  RuleFaults faults;
+  std::size_t made = 0;  // nodes that were found again, or may be
+};
+
+// A choice of the schemas, the places of each behind "/" and its number.
+Spliced Splice(const std::vector<std::string>& schemas, bool by_hashes) {
+  Budget budget = Budget::Unlimited();
+  IrBuilder b{Limits()};
+  const RuleId start = b.DeclareRule("start", "");
+  std::vector<NodeId> calls;
+  NodesByHash made;
+  RuleFaults faults;
+  for (std::size_t i = 0; i < schemas.size(); ++i) {
+    ReadResult read = *ReadJsonSchema({"json_schema", schemas[i], {}}, Limits(), budget);
+    const std::string place = absl::StrCat("/", i);
+    if (!by_hashes) MovePlaces(place, &read);
+    IrCopier copier(read.ir, &b);
+    const absl::Status status = by_hashes ? SpliceRules(read, HashClosedNodes(read.ir), place,
+                                                        copier, b, budget, faults, made)
+                                          : SpliceRules(read, copier, b, budget, faults);
+    EXPECT_TRUE(status.ok()) << status;
+    calls.push_back(b.Call(copier.RuleOf(read.ir.start)));
+  }
+  b.DefineRule(start, b.Alt(calls));
+  return {*std::move(b).Build(start), std::move(faults), made.size()};
+}
+
+// What each rule of `ir` is made of, sorted: the order of alternatives and the numbers of what
+// PrintIr() has a line of its own for (n0, n1, ...) are those of nodes, which are no part of a
+// grammar.
+std::vector<std::vector<std::string>> RulesOf(const GrammarIr& ir) {
+  std::string rules;
+  std::map<std::string, std::string, std::less<>> shared;
+  const std::string printed = PrintIr(ir);
+  for (const absl::string_view line : absl::StrSplit(printed, '\n', absl::SkipEmpty())) {
+    const std::pair<std::string, std::string> parts =
+        absl::StrSplit(line, absl::MaxSplits(" = ", 1));
+    if (line[0] == 'n')
+      shared.insert(parts);
+    else
+      absl::StrAppend(&rules, line, "\n");
+  }
+  const std::regex name("\\bn[0-9]+\\b");
+  for (std::smatch found; std::regex_search(rules, found, name);)
+    rules = absl::StrCat(found.prefix().str(), shared.at(found.str()), found.suffix().str());
+  std::vector<std::vector<std::string>> all;
+  for (const absl::string_view rule : absl::StrSplit(rules, '\n', absl::SkipEmpty())) {
+    all.push_back(absl::StrSplit(rule, absl::ByAnyChar("()| "), absl::SkipEmpty()));
+    std::ranges::sort(all.back());
+  }
+  return all;
+}
+
+std::vector<std::string> Schemas() {
+  return {R"({"type":"object","properties":{"a":{"type":"string"},"b":{"type":"number"}}})",
+          R"({"type":"object","properties":{"b":{"type":"number"},"c":{"enum":["x","y",1,null]}}})",
+          R"({"type":"array","items":{"type":"string","pattern":"^[a-c]+$","maxLength":9}})",
+          R"({"type":"array","items":{"type":["integer","boolean"],"minimum":3}})",
+          R"({"$defs":{"t":{"type":"array","items":{"$ref":"#/$defs/t"}}},"$ref":"#/$defs/t"})",
+          R"({"anyOf":[{"type":"string","minLength":2},{"type":"integer","multipleOf":7}]})",
+          R"({"type":"object","properties":{"n":{"allOf":[{"const":1},{"const":2}]}}})",
+          R"({"type":"string","pattern":"^[a-c]+$","maxLength":9})"};
+}
+
+TEST(SpliceTest, ByHashesIsTheSameGrammar) {
+  const std::vector<std::string> all = Schemas();
+  for (const std::string& first : all) {
+    for (const std::string& second : all) {
+      const Spliced plain = Splice({first, second, first}, false);
+      const Spliced hashed = Splice({first, second, first}, true);
+      EXPECT_EQ(RulesOf(hashed.ir), RulesOf(plain.ir)) << first << "\n" << second;
+      EXPECT_LE(hashed.ir.nodes.size(), plain.ir.nodes.size());
+      ASSERT_EQ(hashed.ir.rules.size(), plain.ir.rules.size());
+      for (RuleId rule = 0; rule < plain.ir.rules.size(); ++rule)
+        EXPECT_EQ(hashed.ir.rules[rule].place, plain.ir.rules[rule].place);
+    }
+  }
+  EXPECT_GT(Splice(all, true).made, 10);
+}
+
+TEST(SpliceTest, MovesFaults) {
+  const std::vector<std::string> schemas = {"true", R"({"allOf":[{"const":1},{"const":2}]})"};
+  for (const bool by_hashes : {false, true}) {
+    const Spliced spliced = Splice(schemas, by_hashes);
+    ASSERT_EQ(spliced.faults.size(), 1) << by_hashes;
+    const auto& [rule, fault] = *spliced.faults.begin();
+    EXPECT_EQ(ErrorPlace(fault).substr(0, 2), "/1") << fault;
+    EXPECT_EQ(spliced.ir.rules[rule].place, "/1");
+  }
 }
 
 }  // namespace

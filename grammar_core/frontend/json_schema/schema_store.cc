@@ -3,6 +3,9 @@
 // with tools, and depends on nothing but the text, the options and the limits. Who asks copies its
 // nodes into the grammar of the request, as it would copy those of a schema that was just read.
 // So a grammar cannot tell whether one of its schemas was known.
+//
+// Cost  a key of the text and a look-up; of a new schema its reading, and a hash of each node, by
+//       which the nodes that it shares with other schemas of a request are copied once.
 #include "grammar_core/frontend/json_schema/schema_store.h"
 
 #include <cassert>
@@ -14,6 +17,7 @@
 
 #include "grammar_core/base/held_bytes.h"
 #include "grammar_core/frontend/json_schema/json_schema.h"
+#include "grammar_core/ir/facts/closed_nodes.h"
 #include "grammar_core/ir/ir_bytes.h"
 
 namespace maskd {
@@ -87,6 +91,9 @@ bool Pay(std::int64_t work, Budget* budget) {
 
 }  // namespace
 
+KnownSchema::KnownSchema(ReadResult result)
+    : read(std::move(result)), hashes(HashClosedNodes(read.ir)) {}
+
 absl::StatusOr<SchemaRef> SchemaStore::Read(GrammarSource source, SchemaValues values,
                                             const Limits& limits, Budget& budget) {
   assert(source.documents.empty() && "documents are no part of the key");
@@ -95,8 +102,9 @@ absl::StatusOr<SchemaRef> SchemaStore::Read(GrammarSource source, SchemaValues v
   const std::int64_t before = budget.spent();
   absl::StatusOr<ReadResult> read = ReadJsonSchema(source, limits, budget, values);
   if (!read.ok()) return read.status();
-  const auto shared = std::make_shared<const ReadResult>(*std::move(read));
-  const std::int64_t bytes = kBytesAnEntry + HeldBytes(key) + BytesOf(*shared);
+  auto shared = std::make_shared<const KnownSchema>(*std::move(read));
+  const std::int64_t bytes =
+      kBytesAnEntry + HeldBytes(key) + BytesOf(shared->read) + HeldBytes(shared->hashes);
   Keep({std::move(key), shared, budget.spent() - before, bytes});
   return shared;
 }

@@ -19,6 +19,7 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -26,6 +27,7 @@
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/base/budget.h"
+#include "grammar_core/base/hash128.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/base/mutex.h"
 #include "grammar_core/frontend/grammar_source.h"
@@ -34,7 +36,14 @@
 
 namespace maskd {
 
-using SchemaRef = std::shared_ptr<const ReadResult>;
+// A schema as it was read, for any grammar.
+struct KnownSchema {
+  ReadResult read;
+  std::vector<Hash128> hashes;  // of closed nodes (ir/facts/closed_nodes.h)
+
+  explicit KnownSchema(ReadResult result);
+};
+using SchemaRef = std::shared_ptr<const KnownSchema>;
 
 class SchemaStore {
  public:

@@ -1,5 +1,6 @@
 #include "grammar_core/frontend/notation/splice.h"
 
+#include <cassert>
 #include <string>
 #include <vector>
 
@@ -8,17 +9,20 @@
 #include "absl/strings/strip.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/ir/facts/rule_groups.h"
 
 namespace maskd {
 namespace {
 
 bool IsPointer(absl::string_view place) { return place.empty() || absl::StartsWith(place, "/"); }
 
-void Move(absl::string_view prefix, std::string* place) {
-  if (IsPointer(*place)) *place = absl::StrCat(prefix, *place);
-}
+void Move(absl::string_view prefix, std::string* place) { *place = MovedPlace(prefix, *place); }
 
 }  // namespace
+
+std::string MovedPlace(absl::string_view prefix, absl::string_view place) {
+  return IsPointer(place) ? absl::StrCat(prefix, place) : std::string(place);
+}
 
 absl::Status SpliceRules(const ReadResult& read, IrCopier& copier, IrBuilder& builder,
                          Budget& budget, RuleFaults& faults) {
@@ -28,6 +32,40 @@ absl::Status SpliceRules(const ReadResult& read, IrCopier& copier, IrBuilder& bu
   for (RuleId rule = 0; rule < read.ir.rules.size(); ++rule)
     builder.DefineRule(copier.RuleOf(rule), copier.CopyOf(read.ir.rules[rule].body));
   for (const auto& [rule, fault] : read.faults) faults.emplace(copier.RuleOf(rule), fault);
+  return absl::OkStatus();
+}
+
+absl::Status SpliceRules(const ReadResult& read, const std::vector<Hash128>& hashes,
+                         absl::string_view prefix, IrCopier& copier, IrBuilder& builder,
+                         Budget& budget, RuleFaults& faults, NodesByHash& made) {
+  const GrammarIr& ir = read.ir;
+  assert(hashes.size() == ir.nodes.size() && "a hash for each node");
+  const auto is_closed = [&](NodeId node) { return hashes[node] != Hash128{}; };
+  std::vector<bool> needed(ir.nodes.size(), false);
+  for (RuleId rule = 0; rule < ir.rules.size(); ++rule) {
+    copier.DeclareRule(rule, IsPointer(ir.rules[rule].place) ? prefix : "");
+    needed[ir.rules[rule].body] = true;
+  }
+  // From wholes to parts, which have smaller numbers; then the other way round.
+  for (auto node = static_cast<NodeId>(ir.nodes.size()); node-- > 0;) {
+    if (!needed[node]) continue;
+    const auto known = is_closed(node) ? made.find(hashes[node]) : made.end();
+    if (known == made.end()) {
+      ForEachPart(ir, node, [&](NodeId part) { needed[part] = true; });
+    } else {
+      copier.SetCopy(node, known->second);
+      needed[node] = false;
+    }
+  }
+  for (NodeId node = 0; node < ir.nodes.size(); ++node) {
+    if (!needed[node]) continue;
+    if (absl::Status status = copier.Copy(node, budget); !status.ok()) return status;
+    if (is_closed(node)) made.emplace(hashes[node], copier.CopyOf(node));
+  }
+  for (RuleId rule = 0; rule < ir.rules.size(); ++rule)
+    builder.DefineRule(copier.RuleOf(rule), copier.CopyOf(ir.rules[rule].body));
+  for (const auto& [rule, fault] : read.faults)
+    faults.emplace(copier.RuleOf(rule), MovedStatus(fault, prefix));
   return absl::OkStatus();
 }
 

@@ -2,12 +2,16 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_NOTATION_SPLICE_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_NOTATION_SPLICE_H_
 
-#include "absl/functional/function_ref.h"
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/base/budget.h"
+#include "grammar_core/base/hash128.h"
 #include "grammar_core/frontend/read_result.h"
 #include "grammar_core/ir/ir_builder.h"
 #include "grammar_core/ir/passes/ir_copier.h"
@@ -19,9 +23,20 @@ namespace maskd {
 absl::Status SpliceRules(const ReadResult& read, IrCopier& copier, IrBuilder& builder,
                          Budget& budget, RuleFaults& faults);
 
+// Nodes of a grammar by their hashes, as HashClosedNodes() has them.
+using NodesByHash = absl::flat_hash_map<Hash128, NodeId>;
+
+// The same of what rules reach alone. Nodes in `made` are taken from there, with all that they are
+// made of; others with a hash in `hashes` are added to it. Places of rules and faults are moved
+// behind `prefix`, as MovePlaces() does.
+absl::Status SpliceRules(const ReadResult& read, const std::vector<Hash128>& hashes,
+                         absl::string_view prefix, IrCopier& copier, IrBuilder& builder,
+                         Budget& budget, RuleFaults& faults, NodesByHash& made);
+
 // Puts `prefix` before the places that are JSON Pointers of the grammar's own text: those of
 // options and of documents beside it stay.
 absl::Status MovedStatus(const absl::Status& status, absl::string_view prefix);
+std::string MovedPlace(absl::string_view prefix, absl::string_view place);
 void MovePlaces(absl::string_view prefix, ReadResult* read);
 
 // For a text within another that has no places in it: all is told at `place`, where the text

@@ -61,7 +61,7 @@ class Excluding {
   const std::vector<std::string>& excludes_;
 };
 
-std::string KeyOf(const JsonValue& schema, const SchemaWriting& writing) {
+std::string KeyOf(const std::string& schema, const SchemaWriting& writing) {
   std::string key = absl::StrCat(writing.style == nullptr ? "json" : writing.style->name(), " ",
                                  static_cast<int>(writing.options.property_order), " ",
                                  static_cast<int>(writing.options.spelling), " ",
@@ -74,40 +74,34 @@ std::string KeyOf(const JsonValue& schema, const SchemaWriting& writing) {
     key.push_back(' ');
     for (const std::string& text : writing.last) AppendJsonString(text, &key);
   }
-  schema.AppendCompact(&key);
-  return key;
+  return key + schema;
 }
 
 }  // namespace
 
-absl::StatusOr<ReadResult> EmbeddedGrammars::ReadOrRecall(const GrammarSource& source,
-                                                          SchemaValues values) {
-  if (known_ == nullptr || !source.documents.empty())
-    return ReadJsonSchema(source, limits_, budget_, values);
-  const absl::StatusOr<SchemaRef> read = known_->Read(source, values, limits_, budget_);
-  if (!read.ok()) return read.status();
-  return **read;
-}
-
-absl::StatusOr<ReadResult> EmbeddedGrammars::ReadSchema(const JsonValue& schema,
-                                                        const SchemaWriting& writing) {
-  const std::string place = schema.Pointer();
+absl::StatusOr<EmbeddedGrammars::SchemaRef> EmbeddedGrammars::ReadSchema(
+    const std::string& schema, const SchemaWriting& writing) {
   const bool nests = writing.style != nullptr && writing.style->nests();
   GrammarOptions options = writing.options;
   if (nests) options.indent.reset();  // no container of JSON is written
   const SchemaValues values = nests ? SchemaValues::kRules : SchemaValues::kInline;
-  const GrammarSource source = {"json_schema", schema.Compact(), options, source_.documents};
-  absl::StatusOr<ReadResult> read = ReadOrRecall(source, values);
-  if (!read.ok()) return MovedStatus(read.status(), place);
-  MovePlaces(place, &*read);
-  return read;
+  const GrammarSource source = {"json_schema", schema, options, source_.documents};
+  if (known_ != nullptr && source_.documents.empty())
+    return known_->Read(source, values, limits_, budget_);
+  absl::StatusOr<ReadResult> read = ReadJsonSchema(source, limits_, budget_, values);
+  if (!read.ok()) return read.status();
+  return std::make_shared<const KnownSchema>(*std::move(read));
 }
 
-void EmbeddedGrammars::KeepRemarks(ReadResult& read) {
-  for (Diagnostic& warning : read.warnings) AddWarning(std::move(warning), &result_.warnings);
-  for (Diagnostic& bound : read.bounds)
-    if (bounds_.emplace(bound.place, bound.message).second)
-      AddWarning(std::move(bound), &result_.bounds);
+// Most bounds are of options, the same for each schema.
+void EmbeddedGrammars::KeepRemarks(const ReadResult& read, absl::string_view place) {
+  for (const Diagnostic& warning : read.warnings)
+    AddWarning({MovedPlace(place, warning.place), warning.message}, &result_.warnings);
+  for (const Diagnostic& bound : read.bounds) {
+    std::string moved = MovedPlace(place, bound.place);
+    if (bounds_.insert(absl::StrCat(moved, "\n", bound.message)).second)
+      AddWarning({std::move(moved), bound.message}, &result_.bounds);
+  }
 }
 
 absl::StatusOr<NodeId> EmbeddedGrammars::Written(const SchemaWriting& writing,
@@ -129,28 +123,51 @@ std::vector<std::string> EmbeddedGrammars::ExcludedFromJson(const SchemaWriting&
   return excludes;
 }
 
-absl::StatusOr<NodeId> EmbeddedGrammars::Schema(const JsonValue& schema,
+absl::StatusOr<NodeId> EmbeddedGrammars::Schema(const std::string& schema, const std::string& place,
                                                 const SchemaWriting& writing) {
-  const std::string key = KeyOf(schema, writing);
+  std::string key = KeyOf(schema, writing);
   if (const auto made = schemas_.find(key); made != schemas_.end()) return made->second;
-  absl::StatusOr<ReadResult> read = ReadSchema(schema, writing);
-  if (!read.ok()) return read.status();
-  IrCopier copier(read->ir, &builder_);
-  const std::vector<std::string> excludes = ExcludedFromJson(writing);
-  Excluding excluding(excludes, read->ir, copier, builder_);
-  if (!excludes.empty()) copier.SetHook([&](const IrNode& node) { return excluding.Copy(node); });
-  const absl::Status status = SpliceRules(*read, copier, builder_, budget_, result_.faults);
+  const absl::StatusOr<SchemaRef> known = ReadSchema(schema, writing);
+  if (!known.ok()) return MovedStatus(known.status(), place);
+  const ReadResult& read = (*known)->read;
+  const bool is_plain =
+      writing.style == nullptr && writing.excludes.empty() && read.ir.distinct.empty();
+  absl::StatusOr<NodeId> node =
+      is_plain ? MakeSchema(**known, place) : MakeWritten(read, place, writing);
+  if (node.ok()) schemas_.emplace(std::move(key), *node);
+  return node;
+}
+
+// As it is; copied from where it is kept.
+absl::StatusOr<NodeId> EmbeddedGrammars::MakeSchema(const KnownSchema& known,
+                                                    const std::string& place) {
+  const auto& [read, hashes] = known;
+  IrCopier copier(read.ir, &builder_);
+  const absl::Status status =
+      SpliceRules(read, hashes, place, copier, builder_, budget_, result_.faults, made_);
   if (!status.ok()) return status;
-  NodeId node = builder_.Call(copier.RuleOf(read->ir.start));
+  KeepRemarks(read, place);
+  return builder_.Call(copier.RuleOf(read.ir.start));
+}
+
+absl::StatusOr<NodeId> EmbeddedGrammars::MakeWritten(ReadResult read, const std::string& place,
+                                                     const SchemaWriting& writing) {
+  MovePlaces(place, &read);
+  IrCopier copier(read.ir, &builder_);
+  const std::vector<std::string> excludes = ExcludedFromJson(writing);
+  Excluding excluding(excludes, read.ir, copier, builder_);
+  if (!excludes.empty()) copier.SetHook([&](const IrNode& node) { return excluding.Copy(node); });
+  const absl::Status status = SpliceRules(read, copier, builder_, budget_, result_.faults);
+  if (!status.ok()) return status;
+  NodeId node = builder_.Call(copier.RuleOf(read.ir.start));
   if (writing.style != nullptr) {
-    const absl::StatusOr<NodeId> written = Written(writing, copier, *read);
+    const absl::StatusOr<NodeId> written = Written(writing, copier, read);
     if (!written.ok()) return written.status();
-    const RuleId rule = builder_.DeclareRule(writing.style->name(), schema.Pointer());
+    const RuleId rule = builder_.DeclareRule(writing.style->name(), place);
     builder_.DefineRule(rule, *written);
     node = builder_.Call(rule);
   }
-  KeepRemarks(*read);
-  schemas_[key] = node;
+  KeepRemarks(read, "");
   return node;
 }
 
@@ -176,7 +193,7 @@ absl::StatusOr<NodeId> EmbeddedGrammars::Rules(const JsonValue& rules) {
   if (!status.ok()) return status;
   if (read->temperature.has_value())
     AddWarning({place, "a temperature is given to the whole text only"}, &result_.warnings);
-  KeepRemarks(*read);
+  KeepRemarks(*read, "");
   return builder_.Call(copier.RuleOf(read->ir.start));
 }
 

@@ -7,6 +7,7 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_EMBEDDED_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_EMBEDDED_H_
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/frontend/json_schema/rules/schema_values.h"
+#include "grammar_core/frontend/notation/splice.h"
 #include "grammar_core/frontend/read_result.h"
 #include "grammar_core/frontend/structural_tag/marker_speller.h"
 #include "grammar_core/frontend/structural_tag/written_style.h"
@@ -30,6 +32,7 @@
 namespace maskd {
 
 class SchemaStore;
+struct KnownSchema;
 
 // How the values of a schema are written.
 struct SchemaWriting {
@@ -60,18 +63,29 @@ class EmbeddedGrammars {
         speller_(speller),
         result_(result) {}
 
-  // The node of each kind, in bytes. `schema`, `pattern` and `rules` are values of the tag's text.
-  absl::StatusOr<NodeId> Schema(const JsonValue& schema, const SchemaWriting& writing);
+  // The node of each kind, in bytes. `schema`, `pattern` and `rules` are values of the tag's text;
+  // or a schema is a text without white space, read as if it stood at `place` of that.
+  absl::StatusOr<NodeId> Schema(const std::string& schema, const std::string& place,
+                                const SchemaWriting& writing);
+  absl::StatusOr<NodeId> Schema(const JsonValue& schema, const SchemaWriting& writing) {
+    return Schema(schema.Compact(), schema.Pointer(), writing);
+  }
   absl::StatusOr<NodeId> Pattern(const JsonValue& pattern);
   absl::StatusOr<NodeId> Rules(const JsonValue& rules);
 
  private:
-  absl::StatusOr<ReadResult> ReadOrRecall(const GrammarSource& source, SchemaValues values);
-  absl::StatusOr<ReadResult> ReadSchema(const JsonValue& schema, const SchemaWriting& writing);
+  using SchemaRef = std::shared_ptr<const KnownSchema>;
+
+  // In what is read places are those of the schema's own text.
+  absl::StatusOr<SchemaRef> ReadSchema(const std::string& schema, const SchemaWriting& writing);
+  absl::StatusOr<NodeId> MakeSchema(const KnownSchema& known, const std::string& place);
+  absl::StatusOr<NodeId> MakeWritten(ReadResult read, const std::string& place,
+                                     const SchemaWriting& writing);
   [[nodiscard]] std::vector<std::string> ExcludedFromJson(const SchemaWriting& writing) const;
   absl::StatusOr<NodeId> Written(const SchemaWriting& writing, const IrCopier& copier,
                                  ReadResult& read);
-  void KeepRemarks(ReadResult& read);
+  // Their places are moved behind `place`.
+  void KeepRemarks(const ReadResult& read, absl::string_view place);
 
   const GrammarSource& source_;
   SchemaStore* const known_;
@@ -81,8 +95,9 @@ class EmbeddedGrammars {
   MarkerSpeller& speller_;
   ReadResult& result_;
   absl::flat_hash_map<std::string, NodeId> schemas_;
-  // Bounds that are in `result_` already.
-  absl::flat_hash_set<std::pair<std::string, std::string>> bounds_;
+  NodesByHash made_;
+  // Bounds that are in `result_` already: place and message.
+  absl::flat_hash_set<std::string> bounds_;
 };
 
 }  // namespace maskd

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/ir/grammar_ir.h"
@@ -31,9 +33,10 @@ class IrCopier {
         copies_(from.nodes.size(), to->Nothing()),
         rules_(from.rules.size(), 0) {}
 
-  // Declares `rule` in the new grammar, under its name and place.
-  void DeclareRule(RuleId rule) {
-    rules_[rule] = to_->DeclareRule(from_.rules[rule].name, from_.rules[rule].place);
+  // Declares `rule` in the new grammar, under its name and its place behind `prefix`.
+  void DeclareRule(RuleId rule, absl::string_view prefix = "") {
+    const auto& [name, place, body] = from_.rules[rule];
+    rules_[rule] = to_->DeclareRule(name, prefix.empty() ? place : absl::StrCat(prefix, place));
   }
   // The rule in the new grammar; it must have been declared.
   [[nodiscard]] RuleId RuleOf(RuleId rule) const { return rules_[rule]; }
@@ -41,6 +44,9 @@ class IrCopier {
   // Copies `node` from the copies of what it is made of, and its rule if it is a call. Errors:
   // those of the budget and of the builder.
   absl::Status Copy(NodeId node, Budget& budget);
+
+  // Has `copy` be the copy of `node`.
+  void SetCopy(NodeId node, NodeId copy) { copies_[node] = copy; }
 
   // Asked for each node first, when what it is made of has been copied: its copy, or nothing where
   // it is to be copied as it is.

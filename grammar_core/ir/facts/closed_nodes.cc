@@ -1,0 +1,82 @@
+// Schemas of tools are made of much the same: strings, numbers, the white space between. A hash
+// that does not depend on the numbers of nodes finds those again in another IR, without a look at
+// what they are made of.
+//
+// Invariant  a closed node has closed nodes alone below it.
+// Cost       each node once, and the bytes of its payload.
+#include "grammar_core/ir/facts/closed_nodes.h"
+
+#include <cassert>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/ir/ir_views.h"
+#include "grammar_core/ir/pool_keys.h"
+
+namespace maskd {
+namespace {
+
+constexpr std::uint64_t kSeed = 0x636C6F736564;
+
+absl::string_view AsBytes(const std::u32string& text) {
+  return {reinterpret_cast<const char*>(text.data()), text.size() * sizeof(char32_t)};
+}
+
+// What the node says beside its kind and children; nothing for a node that is not closed.
+std::optional<Hash128> HashPayload(const GrammarIr& ir, const IrNode& node, Hash128 hash) {
+  switch (node.kind) {
+    case IrKind::kBytes:
+      return MixBytes(hash, BytesOf(ir, node));
+    case IrKind::kByteSet:
+      return MixBits(hash, ByteSetOf(ir, node));
+    case IrKind::kText:
+      return MixBytes(hash, AsBytes(TextOf(ir, node)));
+    case IrKind::kTextSet:
+      for (const std::u32string& text : TextSetOf(ir, node)) hash = MixBytes(hash, AsBytes(text));
+      return hash;
+    case IrKind::kCharSet:
+      for (const CharRange& range : CharSetOf(ir, node).ranges())
+        hash = Mix(Mix(hash, range.lo), range.hi);
+      return hash;
+    case IrKind::kNumber:
+      return MixBytes(hash, NumberKey(NumberOf(ir, node)));
+    case IrKind::kTokens:
+    case IrKind::kCall:
+    case IrKind::kObject:
+    case IrKind::kDistinct:
+      return std::nullopt;
+    default:
+      return Mix(Mix(hash, IrPayload::First(node)), IrPayload::Second(node));
+  }
+}
+
+// The children of a choice are in the order of their numbers, which mean nothing.
+Hash128 HashOf(const GrammarIr& ir, const IrNode& node, const std::vector<Hash128>& hashes) {
+  Hash128 hash = Mix(Mix(Hash128{}, kSeed), static_cast<std::uint64_t>(node.kind));
+  hash = Mix(hash, static_cast<std::uint64_t>(node.spelling));
+  const std::optional<Hash128> payload = HashPayload(ir, node, hash);
+  if (!payload.has_value()) return {};
+  assert(node.first_child + node.child_count <= ir.children.size());
+  const bool is_ordered = node.kind != IrKind::kAlt && node.kind != IrKind::kAnd;
+  Hash128 children;
+  for (std::uint32_t i = 0; i < node.child_count; ++i) {
+    const Hash128& child = hashes[ir.children[node.first_child + i]];
+    if (child == Hash128{}) return {};
+    children = is_ordered ? Mix(children, child) : MixUnordered(children, child);
+  }
+  return Mix(Mix(*payload, node.child_count), children);
+}
+
+}  // namespace
+
+std::vector<Hash128> HashClosedNodes(const GrammarIr& ir) {
+  std::vector<Hash128> hashes(ir.nodes.size());
+  for (NodeId node = 0; node < ir.nodes.size(); ++node)
+    hashes[node] = HashOf(ir, ir.nodes[node], hashes);
+  return hashes;
+}
+
+}  // namespace maskd
