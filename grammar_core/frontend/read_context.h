@@ -5,6 +5,9 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_READ_CONTEXT_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_READ_CONTEXT_H_
 
+#include <string>
+#include <vector>
+
 namespace maskd {
 
 class MarkerTable;
@@ -15,6 +18,9 @@ struct ReadContext {
   const MarkerTable* markers = nullptr;
   // Null: every schema is read again.
   SchemaStore* schemas = nullptr;
+  // Schemas that a structural tag may name by their numbers, as texts without white space. Null:
+  // none.
+  const std::vector<std::string>* schema_texts = nullptr;
 };
 
 }  // namespace maskd

@@ -6,6 +6,7 @@
 // Cost       one search in the rows and one unit of work for every 32 bytes of the text.
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -56,6 +57,10 @@ absl::StatusOr<ReadResult> FromJsonInContext(ParsedSource parsed, const Limits& 
   return kRead(*std::move(parsed.json), parsed.source, parsed.context, limits, budget);
 }
 
+absl::StatusOr<ReadResult> FromChat(ParsedSource parsed, const Limits& limits, Budget& budget) {
+  return ReadChat(*parsed.chat, parsed.source, parsed.context, limits, budget);
+}
+
 constexpr std::array kFrontEnds = {
     FrontEnd{"json_schema", TextForm::kJson, &FromJson<&ReadJsonSchema>},
     FrontEnd{"json_object", TextForm::kNone, &FromText<&ReadAnyJsonObject>},
@@ -67,7 +72,7 @@ constexpr std::array kFrontEnds = {
     FrontEnd{"lark", TextForm::kPlain, &FromText<&ReadLark>},
     FrontEnd{"response_format", TextForm::kJson, &FromJsonInContext<&ReadResponseFormat>},
     FrontEnd{"structural_tag", TextForm::kJson, &FromJsonInContext<&ReadStructuralTag>},
-    FrontEnd{"chat", TextForm::kJson, &FromJsonInContext<&ReadChat>},
+    FrontEnd{"chat", TextForm::kJson, &FromChat},
 };
 
 absl::StatusOr<FrontEnd> FindFrontEnd(absl::string_view kind) {
@@ -133,6 +138,8 @@ absl::StatusOr<ParsedSource> ParseSource(GrammarSource source, const Limits& lim
   absl::StatusOr<JsonDocument> json = JsonDocument::Parse(parsed.source.text, limits);
   if (!json.ok()) return json.status();
   parsed.json = *std::move(json);
+  if (parsed.source.kind == "chat")
+    parsed.chat = std::make_shared<const ChatSource>(parsed.json->root());
   return parsed;
 }
 
@@ -147,8 +154,7 @@ absl::StatusOr<ReadResult> ReadParsed(ParsedSource parsed, const Limits& limits,
 }
 
 std::string NormalText(const ParsedSource& parsed) {
-  if (parsed.json.has_value() && parsed.source.kind == "chat")
-    return NormalChat(parsed.json->root());
+  if (parsed.chat != nullptr) return NormalChat(*parsed.chat, parsed.json->root());
   if (parsed.json.has_value()) return parsed.json->root().Compact();
   const absl::StatusOr<FrontEnd> front_end = FindFrontEnd(parsed.source.kind);
   const bool has_text = front_end.ok() && front_end->form == TextForm::kPlain;

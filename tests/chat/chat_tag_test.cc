@@ -167,6 +167,22 @@ TEST_F(ChatTagTest, RequestsThatMeanTheSameHaveTheSameText) {
             text(R"({"tools":[{"name":"a","parameters":{"const":{"title":"u"}}}]})"));
 }
 
+TEST_F(ChatTagTest, SchemasOfToolsStandBesideTheText) {
+  const absl::StatusOr<ChatTagText> tag = MakeChatTag(
+      Request(R"({"tools":[{"name":"b"},{"name":"a","parameters":{"const":"\u0001 1"}}]})"));
+  ASSERT_TRUE(tag.ok()) << tag.status();
+  ASSERT_EQ(tag->schemas.size(), 2);
+  EXPECT_EQ(tag->schemas[0], R"({"const":"\u0001 1"})");
+  std::string whole = tag->text;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::string name = absl::StrCat(R"("json_schema":)", i, ",");
+    const std::size_t at = whole.find(name);
+    ASSERT_NE(at, std::string::npos) << tag->text;
+    whole.replace(at, name.size(), absl::StrCat(R"("json_schema":)", tag->schemas[i], ","));
+  }
+  EXPECT_EQ(tag->whole, whole);
+}
+
 TEST_F(ChatTagTest, ArgumentsAreHeldByStrictness) {
   constexpr absl::string_view kTools = R"({"tools":[{"name":"a","parameters":{"type":"null"}},
     {"name":"b","parameters":{"type":"null"},"strict":true},{"name":"c"}],"tool_choice":"auto"})";

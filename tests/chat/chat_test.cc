@@ -20,7 +20,8 @@ namespace {
 
 absl::StatusOr<ReadResult> ReadChatText(const std::string& text) {
   Budget budget = Budget::Unlimited();
-  return ReadChat(*JsonDocument::Parse(text, Limits()), {"chat", text}, {}, Limits(), budget);
+  const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(text, Limits());
+  return ReadChat(ChatSource(document->root()), {"chat", text}, {}, Limits(), budget);
 }
 
 std::string ChatText(absl::string_view request, absl::string_view more = "",
@@ -119,6 +120,18 @@ TEST(Chat, AToolThatNothingSatisfiesIsOneOfThem) {
   EXPECT_TRUE(IrRecognizer(read->ir).Accepts(kCallOfGood));
 }
 
+// The tag that is made names the schemas of tools by numbers. What a request says is none.
+TEST(Chat, ANumberInAResponseFormatIsNoSchema) {
+  for (const absl::string_view format :
+       {R"({"type":"json_schema","json_schema":{"schema":0}})",
+        R"({"type":"structural_tag","format":{"type":"json_schema","json_schema":0}})"}) {
+    const std::string text = ChatText(
+        absl::StrCat(R"({"tools":[{"name":"a","parameters":{"type":"object"}}],"response_format":)",
+                     format, "}"));
+    EXPECT_EQ(ReadChatText(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
+  }
+}
+
 TEST(Chat, RemarksHaveNoPlaceInTheTag) {
   const auto read = ReadChatText(ChatText(R"({"tools":[{"name":"a","parameters":{"type":"object",
     "properties":{"s":{"type":"string","enum":["</parameter>","y"]}}}}]})",
@@ -148,7 +161,8 @@ TEST(Chat, WhyNothingSatisfiesTheFormatIsToldAtItsPlace) {
 }
 
 std::string NormalOf(const std::string& text) {
-  return NormalChat(JsonDocument::Parse(text, Limits())->root());
+  const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(text, Limits());
+  return NormalChat(ChatSource(document->root()), document->root());
 }
 
 TEST(NormalChat, IsTheSameForTheSameAnswers) {

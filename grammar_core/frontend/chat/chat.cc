@@ -30,16 +30,22 @@ class ChatReader {
  public:
   ChatReader(const GrammarSource& source, const ReadContext& context, const Limits& limits,
              Budget& budget)
-      : source_(source), context_(context), limits_(limits), budget_(budget) {}
+      : context_(context), limits_(limits), budget_(budget) {
+    source_.kind = "structural_tag";
+    source_.options = source.options;
+    source_.documents = source.documents;
+  }
 
-  absl::StatusOr<ReadResult> Read(ChatRequest request) {
+  absl::StatusOr<ReadResult> Read(const ChatSource& first) {
+    ChatRequest request = *first.request;
+    absl::StatusOr<ChatTagText> less;  // without tools that were left out
+    const absl::StatusOr<ChatTagText>* tag = &first.tag;
     source_.options.spelling = SpellingOf(request.family);
     const bool must_call = request.must_call;
     std::vector<Diagnostic> left_out;
-    for (;;) {
-      const absl::StatusOr<std::string> tag = ChatTag(request);
-      if (!tag.ok()) return tag.status();
-      absl::StatusOr<ReadResult> read = ReadTag(*tag);
+    for (;; less = MakeChatTag(request), tag = &less) {
+      if (!tag->ok()) return tag->status();
+      absl::StatusOr<ReadResult> read = ReadTag((*tag)->text, &(*tag)->schemas);
       if (read.ok()) {
         if (absl::Status told = TellUnusable(request, read->ir, &left_out); !told.ok()) return told;
         for (Diagnostic& tool : left_out) AddWarning(std::move(tool), &read->warnings);
@@ -54,13 +60,13 @@ class ChatReader {
   }
 
  private:
-  absl::StatusOr<ReadResult> ReadTag(const std::string& tag) const {
+  absl::StatusOr<ReadResult> ReadTag(const std::string& tag,
+                                     const std::vector<std::string>* schemas = nullptr) const {
     absl::StatusOr<JsonDocument> document = JsonDocument::Parse(tag, limits_);
     if (!document.ok()) return document.status();
-    GrammarSource source = source_;
-    source.kind = "structural_tag";
-    source.text = tag;
-    return ReadStructuralTag(*std::move(document), source, context_, limits_, budget_);
+    ReadContext context = context_;
+    context.schema_texts = schemas;
+    return ReadStructuralTag(*std::move(document), source_, context, limits_, budget_);
   }
 
   // Which part of the request `error` comes from: each tool is asked by itself. Bad ones are left
@@ -176,7 +182,7 @@ class ChatReader {
     clear(read->ir.token_specs);
   }
 
-  GrammarSource source_;
+  GrammarSource source_;  // without a text
   const ReadContext& context_;
   const Limits& limits_;
   Budget& budget_;
@@ -184,22 +190,22 @@ class ChatReader {
 
 }  // namespace
 
-absl::StatusOr<ReadResult> ReadChat(JsonDocument document, const GrammarSource& source,
+ChatSource::ChatSource(const JsonValue& root)
+    : request(ReadChatRequest(root)),
+      tag(request.ok() ? MakeChatTag(*request) : absl::StatusOr<ChatTagText>(request.status())) {}
+
+absl::StatusOr<ReadResult> ReadChat(const ChatSource& text, const GrammarSource& source,
                                     const ReadContext& context, const Limits& limits,
                                     Budget& budget) {
-  absl::StatusOr<ChatRequest> request = ReadChatRequest(document.root());
-  if (!request.ok()) return request.status();
-  return ChatReader(source, context, limits, budget).Read(*std::move(request));
+  if (!text.tag.ok()) return text.tag.status();
+  return ChatReader(source, context, limits, budget).Read(text);
 }
 
-std::string NormalChat(const JsonValue& root) {
-  const absl::StatusOr<ChatRequest> request = ReadChatRequest(root);
-  if (!request.ok()) return root.Compact();
-  const absl::StatusOr<std::string> tag = ChatTag(*request);
-  if (!tag.ok()) return root.Compact();
+std::string NormalChat(const ChatSource& text, const JsonValue& root) {
+  if (!text.tag.ok()) return root.Compact();
   // What becomes of a bad tool and how JSON is spelled are no parts of the tag.
-  return absl::StrCat(request->leave_out_bad_tools ? "leave_out " : "",
-                      request->family.any_spelling ? "any_spelling " : "", *tag);
+  return absl::StrCat(text.request->leave_out_bad_tools ? "leave_out " : "",
+                      text.request->family.any_spelling ? "any_spelling " : "", text.tag->whole);
 }
 
 }  // namespace maskd

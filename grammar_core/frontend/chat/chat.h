@@ -16,6 +16,8 @@
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
+#include "grammar_core/frontend/chat/chat_request.h"
+#include "grammar_core/frontend/chat/chat_tag.h"
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/frontend/read_context.h"
@@ -23,13 +25,21 @@
 
 namespace maskd {
 
-absl::StatusOr<ReadResult> ReadChat(JsonDocument document, const GrammarSource& source,
+// What is made of a source for its id, and read for its grammar.
+struct ChatSource {
+  absl::StatusOr<ChatRequest> request;
+  absl::StatusOr<ChatTagText> tag;  // of the request; an error where that is one
+
+  explicit ChatSource(const JsonValue& root);
+};
+
+absl::StatusOr<ReadResult> ReadChat(const ChatSource& text, const GrammarSource& source,
                                     const ReadContext& context, const Limits& limits,
                                     Budget& budget);
 
-// What two requests have in common that mean the same: see chat_tag.h. The text itself where it is
-// no request.
-std::string NormalChat(const JsonValue& root);
+// What two requests have in common that mean the same: see chat_tag.h. The text itself, `root`,
+// where it is no request.
+std::string NormalChat(const ChatSource& text, const JsonValue& root);
 
 }  // namespace maskd
 

@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/chat/plain_schema.h"
@@ -54,6 +56,8 @@ std::string TagOf(absl::string_view begin, absl::string_view content,
 }
 
 constexpr absl::string_view kJson = R"("json")";
+// In no JSON text.
+constexpr absl::string_view kMark = "\x01";
 
 // `style` as JSON.
 std::string SchemaFormat(absl::string_view schema, absl::string_view style) {
@@ -65,7 +69,10 @@ absl::string_view Flag(bool flag) { return flag ? "true" : "false"; }
 
 class TagMaker {
  public:
-  explicit TagMaker(const ChatRequest& request) : request_(request), family_(request.family) {}
+  // With `schemas`, one of each tool's arguments, they go there, and a mark is left where each
+  // stands.
+  explicit TagMaker(const ChatRequest& request, std::vector<std::string>* schemas = nullptr)
+      : request_(request), family_(request.family), schemas_(schemas) {}
 
   absl::StatusOr<std::string> Whole() const {
     const absl::StatusOr<std::string> behind = BehindReasoning();
@@ -113,7 +120,11 @@ class TagMaker {
   }
 
   [[nodiscard]] std::string Arguments(const ChatTool& tool, absl::string_view style) const {
-    return SchemaFormat(ArgumentsSchema(request_, tool), style);
+    if (schemas_ == nullptr) return SchemaFormat(ArgumentsSchema(request_, tool), style);
+    const std::ptrdiff_t index = &tool - request_.tools.data();
+    std::string& schema = (*schemas_)[static_cast<std::size_t>(index)];
+    if (schema.empty()) schema = ArgumentsSchema(request_, tool);
+    return SchemaFormat(absl::StrCat(kMark, index, kMark), style);
   }
 
   [[nodiscard]] std::string Reasoning() const {
@@ -177,12 +188,16 @@ class TagMaker {
                                        : calls;
   }
 
-  [[nodiscard]] std::string FreeTextWithCalls() const {
-    const bool in_section = family_.section.has_value();
+  [[nodiscard]] std::string Sections() const {
     std::vector<std::string> sections = {ForcedCalls()};
     if (!family_.content_end.empty())
       sections.push_back(TagOf(family_.content_end, Const(""), {""}));
-    const std::string tags = in_section ? ListOf(sections) : Calls();
+    return ListOf(sections);
+  }
+
+  [[nodiscard]] std::string FreeTextWithCalls() const {
+    const bool in_section = family_.section.has_value();
+    const std::string tags = in_section ? Sections() : Calls();
     return absl::StrCat(R"({"type":"triggered_tags","triggers":)", TextList({Trigger()}),
                         R"(,"tags":)", tags, R"(,"excludes":)", TextList(family_.excludes),
                         R"(,"stop_after_first":)", Flag(in_section || !request_.parallel), "}");
@@ -219,7 +234,27 @@ class TagMaker {
 
   const ChatRequest& request_;
   const ChatFamily& family_;
+  std::vector<std::string>* const schemas_;
 };
+
+// `text` without its marks; between two of them is a schema's number, or that schema.
+std::string WithoutMarks(absl::string_view text, const std::vector<std::string>* schemas) {
+  std::string out;
+  std::size_t size = text.size();
+  if (schemas != nullptr)
+    for (const std::string& schema : *schemas) size += schema.size();
+  out.reserve(size);
+  bool is_number = false;
+  for (const absl::string_view part : absl::StrSplit(text, kMark[0])) {
+    std::size_t number = 0;
+    if (is_number && schemas != nullptr && absl::SimpleAtoi(part, &number))
+      out += (*schemas)[number];
+    else
+      out.append(part.data(), part.size());
+    is_number = !is_number;
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -234,8 +269,23 @@ std::string ArgumentsSchema(const ChatRequest& request, const ChatTool& tool) {
   return PlainSchema(*tool.schema);
 }
 
+absl::StatusOr<ChatTagText> MakeChatTag(const ChatRequest& request) {
+  ChatTagText tag;
+  // A response format may have a number where a schema should be, which must stay an error.
+  const bool is_apart = !request.response_format.has_value();
+  if (is_apart) tag.schemas.resize(request.tools.size());
+  const absl::StatusOr<std::string> marked =
+      TagMaker(request, is_apart ? &tag.schemas : nullptr).Whole();
+  if (!marked.ok()) return marked.status();
+  tag.text = WithoutMarks(*marked, nullptr);
+  tag.whole = WithoutMarks(*marked, &tag.schemas);
+  return tag;
+}
+
 absl::StatusOr<std::string> ChatTag(const ChatRequest& request) {
-  return TagMaker(request).Whole();
+  absl::StatusOr<ChatTagText> tag = MakeChatTag(request);
+  if (!tag.ok()) return tag.status();
+  return std::move(tag->whole);
 }
 
 std::string ToolTag(const ChatRequest& request, const ChatTool& tool) {

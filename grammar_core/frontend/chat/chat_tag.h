@@ -19,7 +19,17 @@
 
 namespace maskd {
 
-// The whole tag of `request`.
+// A tag whose text names the schemas of its tools by their numbers, as ReadContext::schema_texts
+// has it: the text is made and read for each request, those schemas are mostly known.
+struct ChatTagText {
+  std::string text;
+  std::vector<std::string> schemas;
+  std::string whole;  // the text with the schemas in it
+};
+
+// The tag of `request`.
+absl::StatusOr<ChatTagText> MakeChatTag(const ChatRequest& request);
+// Its whole text.
 absl::StatusOr<std::string> ChatTag(const ChatRequest& request);
 
 // The schema that the arguments of `tool` are held to.

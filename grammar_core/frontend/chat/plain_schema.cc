@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 
@@ -18,28 +18,31 @@ enum class Holds : std::uint8_t {
   kSchemas,  // each value in it is a schema
 };
 
-constexpr absl::string_view kSchemaKeys[] = {"items",
-                                             "additionalItems",
-                                             "additionalProperties",
-                                             "unevaluatedItems",
-                                             "contains",
-                                             "propertyNames",
-                                             "unevaluatedProperties",
-                                             "contentSchema",
-                                             "not",
-                                             "if",
-                                             "then",
-                                             "else"};
-constexpr absl::string_view kSchemasKeys[] = {"properties",
-                                              "patternProperties",
-                                              "$defs",
-                                              "definitions",
-                                              "dependentSchemas",
-                                              "dependencies",
-                                              "allOf",
-                                              "anyOf",
-                                              "oneOf",
-                                              "prefixItems"};
+// What the value of a keyword is; of others it is a value that stays as it is.
+enum class Keyword : std::uint8_t { kSchema, kSchemas, kText, kExamples };
+
+using Keywords = absl::flat_hash_map<absl::string_view, Keyword>;
+
+const Keywords& KnownKeywords() {
+  static const auto* const known = [] {
+    auto* const rows = new Keywords{{"title", Keyword::kText},
+                                    {"description", Keyword::kText},
+                                    {"$comment", Keyword::kText},
+                                    {"examples", Keyword::kExamples}};
+    for (const absl::string_view key :
+         {"items", "additionalItems", "additionalProperties", "unevaluatedItems", "contains",
+          "propertyNames", "unevaluatedProperties", "contentSchema", "not", "if", "then", "else"}) {
+      rows->emplace(key, Keyword::kSchema);
+    }
+    for (const absl::string_view key :
+         {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas",
+          "dependencies", "allOf", "anyOf", "oneOf", "prefixItems"}) {
+      rows->emplace(key, Keyword::kSchemas);
+    }
+    return rows;
+  }();
+  return *known;
+}
 
 // Whether a schema in `root` may stand among examples: a reference leads there.
 bool RefersToExamples(const JsonValue& root) {
@@ -78,11 +81,9 @@ class Writer {
     bool is_first = true;
   };
 
-  [[nodiscard]] bool SaysNothing(const JsonValue& member) {
-    const absl::string_view key = member.key();
-    const bool is_text = key == "title" || key == "description" || key == "$comment";
-    if (is_text) return member.is_string();
-    return key == "examples" && member.is_array() && !HasExamples(member.at(root_));
+  [[nodiscard]] bool SaysNothing(Keyword keyword, const JsonValue& member) {
+    if (keyword == Keyword::kText) return member.is_string();
+    return keyword == Keyword::kExamples && member.is_array() && !HasExamples(member.at(root_));
   }
 
   // Looked for at the first examples: few schemas have some.
@@ -101,22 +102,26 @@ class Writer {
   }
 
   void Put(const JsonValue& child, Level* level) {
-    const bool is_keyword = level->at.is_object() && level->holds == Holds::kSchema;
-    if (is_keyword && SaysNothing(child)) return;
+    const bool is_member = level->at.is_object();
+    const bool is_keyword = is_member && level->holds == Holds::kSchema;
+    const auto known = is_keyword ? keywords_.find(child.key()) : keywords_.end();
+    if (known != keywords_.end() && SaysNothing(known->second, child)) return;
     if (!level->is_first) out_.push_back(',');
     level->is_first = false;
-    if (level->at.is_object()) {
+    if (is_member) {
       AppendJsonString(child.key(), &out_);
       out_.push_back(':');
     }
     if (!is_keyword) return Open(child, Holds::kSchema);
-    if (absl::c_linear_search(kSchemasKeys, child.key())) return Open(child, Holds::kSchemas);
+    if (known != keywords_.end() && known->second == Keyword::kSchemas)
+      return Open(child, Holds::kSchemas);
     // Of "items" there may be a list.
-    if (absl::c_linear_search(kSchemaKeys, child.key()))
+    if (known != keywords_.end() && known->second == Keyword::kSchema)
       return Open(child, child.is_array() ? Holds::kSchemas : Holds::kSchema);
     child.AppendCompact(&out_);
   }
 
+  const Keywords& keywords_ = KnownKeywords();
   JsonId root_ = 0;
   std::optional<bool> has_examples_;  // that are schemas
   std::string out_;

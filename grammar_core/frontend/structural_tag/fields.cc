@@ -1,5 +1,6 @@
 #include "grammar_core/frontend/structural_tag/fields.h"
 
+#include <cassert>
 #include <iterator>
 
 #include "absl/algorithm/container.h"
@@ -126,6 +127,23 @@ absl::StatusOr<TokenSpec> TokensOf(const JsonValue& object, absl::string_view ke
 void AddTokens(const TokenSpec& some, TokenSpec* all) {
   absl::c_copy(some.names, std::back_inserter(all->names));
   absl::c_copy(some.ids, std::back_inserter(all->ids));
+}
+
+absl::StatusOr<std::uint32_t> BoundOf(const JsonValue& at, absl::string_view key, bool open) {
+  const absl::StatusOr<JsonValue> bound = RequiredMember(at, key);
+  if (!bound.ok()) return bound.status();
+  if (open && bound->is_number() && bound->text() == "-1") return kUnbounded;
+  const absl::StatusOr<std::optional<std::uint32_t>> count = CountOf(at, key);
+  if (count.ok() && count->has_value()) return **count;
+  return InvalidMember(at, key,
+                       open ? "must be a number from 0, or -1" : "must be a number from 0");
+}
+
+bool MayBeAmong(const TokenSpec& token, const TokenSpec& tokens) {
+  assert(!token.ids.empty() || !token.names.empty());
+  if (!token.ids.empty())
+    return absl::c_linear_search(tokens.ids, token.ids.front()) || !tokens.names.empty();
+  return absl::c_linear_search(tokens.names, token.names.front()) || !tokens.ids.empty();
 }
 
 }  // namespace maskd

@@ -50,6 +50,12 @@ void AddTokens(const TokenSpec& some, TokenSpec* all);
 // The union of a list of tokens; empty where there is no such member.
 absl::StatusOr<TokenSpec> TokensOf(const JsonValue& object, absl::string_view key);
 
+// "min" or "max" of a repeat, under `key`; -1 is kUnbounded where `open` allows it.
+absl::StatusOr<std::uint32_t> BoundOf(const JsonValue& at, absl::string_view key, bool open);
+
+// Whether `token` is among `tokens`. An id may be any token's of which only the text is known.
+bool MayBeAmong(const TokenSpec& token, const TokenSpec& tokens);
+
 }  // namespace maskd
 
 #endif  // MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_FIELDS_H_

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
@@ -31,17 +32,6 @@ absl::StatusOr<JsonValue> SourceText(const TagFormat& format, absl::string_view 
   if (!text.ok()) return text.status();
   if (text->empty()) return InvalidMember(format.at, key, "must not be empty");
   return *format.at.Find(key);
-}
-
-// "min" or "max" of a repeat; -1 is no bound where `open` allows it.
-absl::StatusOr<std::uint32_t> BoundOf(const JsonValue& at, absl::string_view key, bool open) {
-  const absl::StatusOr<JsonValue> bound = RequiredMember(at, key);
-  if (!bound.ok()) return bound.status();
-  if (open && bound->is_number() && bound->text() == "-1") return kUnbounded;
-  const absl::StatusOr<std::optional<std::uint32_t>> count = CountOf(at, key);
-  if (count.ok() && count->has_value()) return **count;
-  return InvalidMember(at, key,
-                       open ? "must be a number from 0, or -1" : "must be a number from 0");
 }
 
 // JSON spells these in more than one way.
@@ -66,14 +56,6 @@ absl::StatusOr<bool> LoopOf(const JsonValue& at) {
   return FlagOf(at, "loop");
 }
 
-// Whether `token` is among `tokens`. An id may be any token's of which only the text is known.
-bool MayBeAmong(const TokenSpec& token, const TokenSpec& tokens) {
-  assert(!token.ids.empty() || !token.names.empty());
-  if (!token.ids.empty())
-    return absl::c_linear_search(tokens.ids, token.ids.front()) || !tokens.names.empty();
-  return absl::c_linear_search(tokens.names, token.names.front()) || !tokens.ids.empty();
-}
-
 // Equal schemas that are JSON are made once.
 bool MayEndInText(const TagFormat& format) {
   return format.open_ended || !format.parts.empty() || format.type == FormatType::kJsonSchema ||
@@ -86,6 +68,7 @@ FormatCompiler::FormatCompiler(const std::vector<TagFormat>& formats, const Gram
                                const ReadContext& context, const Limits& limits, Budget& budget)
     : formats_(formats),
       source_(source),
+      schema_texts_(context.schema_texts),
       budget_(budget),
       builder_(limits),
       speller_(context.markers, builder_),
@@ -227,6 +210,10 @@ FormatCompiler::Made FormatCompiler::SchemaAt(const TagFormat& format, absl::str
                                               const SchemaWriting& writing) {
   const absl::StatusOr<JsonValue> schema = RequiredMember(format.at, key);
   if (!schema.ok()) return schema.status();
+  std::size_t number = 0;
+  if (schema_texts_ != nullptr && schema->is_number() &&
+      absl::SimpleAtoi(schema->text(), &number) && number < schema_texts_->size())
+    return embedded_.Schema((*schema_texts_)[number], schema->Pointer(), writing);
   if (!schema->is_object() && !schema->is_bool())
     return InvalidMember(format.at, key, "a schema must be an object or a boolean");
   return embedded_.Schema(*schema, writing);
@@ -234,7 +221,7 @@ FormatCompiler::Made FormatCompiler::SchemaAt(const TagFormat& format, absl::str
 
 FormatCompiler::Made FormatCompiler::JsonSchema(const TagFormat& format) {
   absl::StatusOr<SchemaWriting> writing = WritingOf(format);
-  if (writing.ok()) writing->ends = TagEnds(format);
+  if (writing.ok() && writing->style != nullptr) writing->ends = TagEnds(format);
   if (writing.ok()) writing->last = last_;
   return writing.ok() ? SchemaAt(format, "json_schema", *writing) : writing.status();
 }
@@ -313,9 +300,10 @@ FormatCompiler::Made FormatCompiler::Tag(FormatId id) {
   const Made tail = TailOf(format);
   if (!tail.ok()) return tail.status();
   tails_[id] = *tail;
-  const NodeId begin = bounds.begin_token.has_value()
-                           ? NamedToken(*bounds.begin_token)
-                           : speller_.Spell(bounds.begin, PlaceOf(format.at, "begin"));
+  const NodeId begin =
+      bounds.begin_token.has_value()
+          ? NamedToken(*bounds.begin_token)
+          : speller_.Spell(bounds.begin, [&] { return PlaceOf(format.at, "begin"); });
   return builder_.Concat({begin, tails_[id]});
 }
 
@@ -326,7 +314,8 @@ FormatCompiler::Made FormatCompiler::TailOf(const TagFormat& tag) {
   if (!sooner.ok()) return sooner.status();
   std::map<std::vector<std::string>, std::vector<NodeId>> ends;
   for (std::size_t i = 0; i < bounds.ends.size(); ++i)
-    ends[(*sooner)[i]].push_back(speller_.Spell(bounds.ends[i], PlaceOf(tag.at, "end")));
+    ends[(*sooner)[i]].push_back(
+        speller_.Spell(bounds.ends[i], [&] { return PlaceOf(tag.at, "end"); }));
   if (bounds.may_end_empty) ends[{}].push_back(builder_.Empty());
   if (bounds.end_token.has_value()) ends[{}].push_back(NamedToken(*bounds.end_token));
   std::vector<NodeId> tails;

@@ -13,7 +13,12 @@
 namespace maskd {
 
 NodeId MarkerSpeller::Spell(absl::string_view text, absl::string_view place) {
+  return Spell(text, [&] { return std::string(place); });
+}
+
+NodeId MarkerSpeller::Spell(absl::string_view text, absl::FunctionRef<std::string()> place) {
   if (table_ == nullptr) return text.empty() ? builder_.Empty() : builder_.Bytes(text);
+  if (const auto known = spelled_.find(text); known != spelled_.end()) return known->second;
   std::vector<NodeId> parts;
   for (const MarkerTable::Piece& piece : table_->Cut(text)) {
     if (piece.marker != MarkerTable::kNone) {
@@ -24,12 +29,14 @@ NodeId MarkerSpeller::Spell(absl::string_view text, absl::string_view place) {
     }
     parts.push_back(builder_.Bytes(piece.text));
     if (status_.ok() && !table_->CanSpell(piece.text)) {
-      status_ = InvalidAt(place, absl::StrCat("the vocabulary ", table_->vocabulary().name(),
-                                              " has no tokens for \"",
-                                              absl::CHexEscape(piece.text.substr(0, 64)), "\""));
+      status_ = InvalidAt(place(), absl::StrCat("the vocabulary ", table_->vocabulary().name(),
+                                                " has no tokens for \"",
+                                                absl::CHexEscape(piece.text.substr(0, 64)), "\""));
     }
   }
-  return builder_.Concat(parts);
+  const NodeId node = builder_.Concat(parts);
+  spelled_.emplace(text, node);
+  return node;
 }
 
 bool MarkerSpeller::HasMarker(absl::string_view text, std::size_t bytes) const {
@@ -62,13 +69,14 @@ std::vector<std::string> MarkerSpeller::TextOnly(std::vector<std::string> texts)
 void MarkerSpeller::Keep(absl::string_view text, absl::string_view place) {
   if (table_ == nullptr) return;
   for (const MarkerTable::Piece& piece : table_->Cut(text))
-    if (piece.marker != MarkerTable::kNone) Note(piece.marker, place);
+    if (piece.marker != MarkerTable::kNone) Note(piece.marker, [&] { return std::string(place); });
 }
 
 void MarkerSpeller::Keep(const TokenSpec& tokens) {
   if (table_ == nullptr) return;
   const auto keep = [&](absl::string_view name) {
-    if (const TokenId id = table_->Find(name); id != MarkerTable::kNone) Note(id, tokens.place);
+    if (const TokenId id = table_->Find(name); id != MarkerTable::kNone)
+      Note(id, [&] { return tokens.place; });
   };
   for (const std::string& name : tokens.names) keep(name);
   for (const auto& [first, last] : tokens.ids) {
@@ -92,8 +100,8 @@ void MarkerSpeller::WarnOfMarkersIn(absl::string_view text, absl::string_view pl
   }
 }
 
-void MarkerSpeller::Note(TokenId marker, absl::string_view place) {
-  kept_.try_emplace(marker, place);
+void MarkerSpeller::Note(TokenId marker, absl::FunctionRef<std::string()> place) {
+  if (!kept_.contains(marker)) kept_.emplace(marker, place());
 }
 
 void MarkerSpeller::Finish(ReadResult* result) const {

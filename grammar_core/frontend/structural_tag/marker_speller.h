@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
@@ -30,8 +32,10 @@ class MarkerSpeller {
   // `table` may be null: there is no vocabulary. `builder` must outlive this.
   MarkerSpeller(const MarkerTable* table, IrBuilder& builder) : table_(table), builder_(builder) {}
 
-  // `text`, which may be empty, as what takes it. `place` is where a format spells it.
+  // `text`, which may be empty, as what takes it. `place` is where a format spells it; it is made
+  // where that is told alone.
   NodeId Spell(absl::string_view text, absl::string_view place);
+  NodeId Spell(absl::string_view text, absl::FunctionRef<std::string()> place);
 
   // Whether there is a marker in the first `bytes` bytes of `text`, if only a part of it.
   [[nodiscard]] bool HasMarker(absl::string_view text,
@@ -59,11 +63,12 @@ class MarkerSpeller {
   void Finish(ReadResult* result) const;
 
  private:
-  void Note(TokenId marker, absl::string_view place);
+  void Note(TokenId marker, absl::FunctionRef<std::string()> place);
 
   const MarkerTable* const table_;
   IrBuilder& builder_;
-  std::map<TokenId, std::string> kept_;  // where each was spelled first
+  std::map<TokenId, std::string> kept_;               // where each was spelled first
+  absl::flat_hash_map<std::string, NodeId> spelled_;  // the ends of many tags are one text
   absl::Status status_;
 };
 

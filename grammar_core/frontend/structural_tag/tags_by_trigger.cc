@@ -45,7 +45,7 @@ class Grouping {
     }
     is_used_[found[0]] = true;
     const std::size_t size = triggers_[found[0]].size();
-    const std::string place = absl::StrCat(tag.at.Pointer(), "/begin");
+    const auto place = [&] { return absl::StrCat(tag.at.Pointer(), "/begin"); };
     if (speller_.HasMarker(begin, size)) {
       marked_.push_back(builder_.Concat({speller_.Spell(begin, place), tail}));
       return CheckEntered(tag, speller_.WithWholeMarkers(begin, size));
