@@ -1,5 +1,8 @@
 // What is new is made under the automaton's lock, which makes each term once; what only reads the
 // terms of a state that is known takes none.
+//
+// Bounds  the text before named tokens is looked for in so many terms within terms and branches;
+//         what is not looked at is left as it is, which is as right.
 #include "grammar_core/automaton/state_terms.h"
 
 #include <algorithm>
@@ -11,6 +14,101 @@
 #include "grammar_core/terms/term_views.h"
 
 namespace maskd {
+namespace {
+
+// What of a term bytes alone can read. Two things are asked of it: which bytes lead on (`begins`:
+// any beginning of a text), and which are all of its text (`whole`). Both are terms; a term that is
+// left as it is says the same by itself, as no byte leads through a token that is named. So it is
+// right to stop anywhere.
+class NamelessText {
+ public:
+  NamelessText(TermStore* store, Lowering* lowering) : store_(*store), lowering_(*lowering) {}
+
+  TermId Of(TermId state) { return PartOf(state, 0).begins; }
+
+ private:
+  // Terms within terms, and branches of all choices, that are looked at.
+  static constexpr int kMaxDepth = 12;
+  static constexpr int kMaxBranches = 4096;
+
+  struct Part {
+    TermId begins;
+    TermId whole;
+  };
+
+  // NOLINTNEXTLINE(misc-no-recursion): at most kMaxDepth deep
+  Part PartOf(TermId id, int depth) {
+    const Term term = store_.term(id);
+    if (depth == kMaxDepth) return {id, id};
+    switch (term.kind) {
+      case TermKind::kTokens:
+        return {kEmptyTerm, kNothingTerm};
+      case TermKind::kCall: {
+        const TermId body = lowering_.RuleBody(term);
+        const Part part = PartOf(body, depth + 1);
+        return part.whole == body ? Part{id, id} : part;
+      }
+      case TermKind::kAlt:
+        return OfChoice(id, depth);
+      case TermKind::kCat:
+        return OfSequence(id, depth);
+      case TermKind::kRepeat: {
+        const auto [body, min, max] = AsRepeat(term);
+        // Of a body that bytes can pass in part it would have to be told how often.
+        const Part part = PartOf(body, depth + 1);
+        if (part.whole != kNothingTerm) return {id, id};
+        return {part.begins, min == 0 ? kEmptyTerm : kNothingTerm};
+      }
+      default:
+        return {id, id};
+    }
+  }
+
+  // NOLINTNEXTLINE(misc-no-recursion): see PartOf()
+  Part OfChoice(TermId id, int depth) {
+    std::vector<TermId> begins;
+    std::vector<TermId> wholes;
+    bool is_same = true;
+    const auto list = BranchesOf(store_, store_.term(id));
+    const std::vector<TermId> branches(list.begin(), list.end());
+    if ((branches_ += static_cast<int>(branches.size())) > kMaxBranches) return {id, id};
+    for (const TermId branch : branches) {
+      const Part part = PartOf(branch, depth + 1);
+      is_same = is_same && part.whole == branch;
+      begins.push_back(part.begins);
+      wholes.push_back(part.whole);
+    }
+    if (is_same) return {id, id};
+    return {AnyBeginning(std::move(begins)), store_.Alt(wholes)};
+  }
+
+  // NOLINTNEXTLINE(misc-no-recursion): see PartOf()
+  Part OfSequence(TermId id, int depth) {
+    const auto [head, tail] = AsCat(store_.term(id));
+    assert(store_.term(head).kind != TermKind::kCat && "a head is one cell");
+    const Part first = PartOf(head, depth + 1);
+    if (first.whole == kNothingTerm) return {first.begins, kNothingTerm};
+    const Part rest = PartOf(tail, depth + 1);
+    if (first.whole == head && rest.whole == tail) return {id, id};
+    const TermId through = store_.Cat(first.whole, rest.begins);
+    const bool is_all = first.whole == head;
+    return {is_all ? through : AnyBeginning({first.begins, through}),
+            store_.Cat(first.whole, rest.whole)};
+  }
+
+  // The empty text is a beginning of all.
+  TermId AnyBeginning(std::vector<TermId> terms) {
+    std::erase(terms, kEmptyTerm);
+    std::erase(terms, kNothingTerm);
+    return terms.empty() ? kEmptyTerm : store_.Alt(terms);
+  }
+
+  TermStore& store_;
+  Lowering& lowering_;
+  int branches_ = 0;
+};
+
+}  // namespace
 
 TermId StateTerms::WithoutDistinct(TermId state) const { return automaton_.WithoutDistinct(state); }
 
@@ -118,6 +216,12 @@ TermId StateTerms::EndOfName(TermId cell, std::uint32_t name, Work& work) const 
   const CharTerm end = automaton_.objects_.Names(
       names.object, names.progress, name, automaton_.objects_.NameLength(names.object, name), work);
   return automaton_.objects_.EncodeNames(end, {encode.partial.spelling});
+}
+
+TermId StateTerms::TextBeforeNames(TermId state) const {
+  if (automaton_.tables_->named_tokens.none()) return state;
+  const MutexLock lock(&automaton_.mutex_);
+  return NamelessText(&automaton_.store_, &automaton_.lowering_).Of(state);
 }
 
 void StateTerms::AddNamedTokens(TermId state, TokenMask* mask) const {

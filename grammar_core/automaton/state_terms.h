@@ -77,6 +77,10 @@ class StateTerms {
   // Makes both.
   [[nodiscard]] Split SplitDistinct(TermId state) const;
 
+  // A simpler state, where there is one, that takes the same bytes and no token by its name: what
+  // stands behind such a token in its first cells is left out, as no bytes lead there. Else
+  // `state`.
+  [[nodiscard]] TermId TextBeforeNames(TermId state) const;
   // Adds the tokens that the grammar names and `state` takes by that.
   void AddNamedTokens(TermId state, TokenMask* mask) const;
   // See NamedTokens::Steps().

@@ -100,6 +100,8 @@ std::span<const MaskMaker::FormRoute> MaskMaker::FormRoutes() {
   using P = const Parts&;
   using B = MaskBuilder*;
   static constexpr FormRoute kRoutes[] = {
+      {MaskRoute::kMarked, KindBits({K::kAlt, K::kRepeat, K::kCall}),
+       [](M& m, TermId state, P parts, B mask) { return m.MakeByText(state, parts, mask); }},
       {MaskRoute::kChoice, KindBits({K::kAlt}),
        [](M& m, TermId, P parts, B mask) { return m.MakeByChoice(parts, mask); }},
       {MaskRoute::kNames, KindBits({K::kEncode}),
@@ -142,6 +144,19 @@ int MaskMaker::CountIntersections(std::span<const TermId> branches) const {
     return cell.kind == TermKind::kEncode &&
            automaton_->store().term(AsEncode(cell).characters).kind == TermKind::kAnd;
   }));
+}
+
+// What follows a token that is named differs from grammar to grammar, and no byte leads there: the
+// text before it is the same in all. Its mask does not say how many cells of `state` it depends on.
+bool MaskMaker::MakeByText(TermId state, const Parts& parts, MaskBuilder* mask) {
+  if (!automaton_->tables().names_tokens()) return false;
+  if (StateTerms(*automaton_).TextBeforeNames(parts.cell) == parts.cell) return false;
+  const TermId text = StateTerms(*automaton_).TextBeforeNames(state);
+  assert(text != state && "the first cell is of the state");
+  lowest_floor_ = 0;
+  std::uint32_t its_own_floor = kNoEnd;
+  if (text != kEmptyTerm) mask->Merge(others_->TextMask(text, *work_, &its_own_floor, depth_ + 1));
+  return true;
 }
 
 // Names and members are soon told, however many branches there are; a walk for all of them at once

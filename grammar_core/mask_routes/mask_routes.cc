@@ -9,6 +9,8 @@ namespace maskd {
 namespace {
 
 constexpr std::array<MaskRouteInfo, kMaskRoutes> kTable = {{
+    {MaskRoute::kMarked, "marked", "text in which something begins by a token's name",
+     "the mask of the text alone"},
     {MaskRoute::kChoice, "choice", "a choice of few branches that are no names",
      "the union of the branches' masks; names once for all"},
     {MaskRoute::kNames, "names", "the names of an object, within their quotes",

@@ -21,6 +21,7 @@ namespace maskd {
 
 // The routes, in the order in which they are tried.
 enum class MaskRoute : std::uint8_t {
+  kMarked,
   kChoice,
   kNames,
   kOthers,
@@ -32,7 +33,7 @@ enum class MaskRoute : std::uint8_t {
   kWalk,
   kClosure,
 };
-inline constexpr std::size_t kMaskRoutes = 10;
+inline constexpr std::size_t kMaskRoutes = 11;
 
 // A row of the table, in words.
 struct MaskRouteInfo {

@@ -6,6 +6,7 @@
 
 #include "gtest/gtest.h"
 
+#include "grammar_core/terms/term_printer.h"
 #include "grammar_core/terms/term_views.h"
 #include "tests/rooms/small_grammar.h"
 
@@ -76,7 +77,45 @@ TEST_F(StateTermsTest, OnlyABegunArrayIsUnwrapped) {
   EXPECT_EQ(terms.SplitDistinct(begun).outside, kNothingTerm);
 }
 
+// Every string of up to four bytes leads somewhere from the one exactly where it does from the
+// other, and no token is taken by its name any more.
+TEST_F(StateTermsTest, TextBeforeNamesTakesTheSameBytes) {
+  std::vector<std::string> strings = {""};
+  for (std::size_t i = 0; strings[i].size() < 4; ++i)
+    for (const char byte : {'a', 'b', '1'}) strings.push_back(strings[i] + byte);
+  for (const char* const rules : {
+           "start: (/[ab]*/ <[65]> \"1\")* /[ab]*/",
+           "start: (/[ab]+/ <[65]> \"1\")* /b?/ <[66]> \"a\"",
+           "start: <[65]> \"1\" | /[ab]+/",
+           "start: (<[65]> | <[66]> \"a\") \"b\" | \"a\" <[67]>",
+           "start: (\"a\" | <[65]>)* \"1\"",
+           "start: x x? \"1\"\nx: \"a\" <[65]> | y\ny: \"b\" x | <[66]>",
+           "start: (<[65]> \"a\")? (<[66]> \"b\")? \"1\"",
+           "start: <[65]>+ \"a\"",
+       }) {
+    SmallGrammar grammar("lark", rules);
+    const StateTerms terms(grammar.automaton());
+    const TermId start = grammar.automaton().start();
+    const TermId text = terms.TextBeforeNames(start);
+    for (const std::string& string : strings) {
+      const auto takes = [&](TermId state) {
+        std::size_t taken = 0;
+        grammar.automaton().StepText(state, string, &taken, grammar.work());
+        return taken == string.size();
+      };
+      EXPECT_EQ(takes(text), takes(start))
+          << rules << " " << string << " " << PrintTerm(grammar.automaton().store(), text);
+    }
+    EXPECT_EQ(terms.TextBeforeNames(text), text) << rules;
+  }
+  SmallGrammar free("lark", "start: (/[ab]*/ <[65]> \"1\")* /[ab]*/");
+  const StateTerms terms(free.automaton());
+  EXPECT_TRUE(terms.NamedSteps(terms.TextBeforeNames(free.automaton().start())).empty());
+  EXPECT_FALSE(terms.NamedSteps(free.automaton().start()).empty());
+}
+
 TEST_F(StateTermsTest, AGrammarWithoutNamedTokensTakesNoneByName) {
+  EXPECT_EQ(terms_.TextBeforeNames(grammar_.automaton().start()), grammar_.automaton().start());
   EXPECT_TRUE(terms_.NamedSteps(grammar_.automaton().start()).empty());
   EXPECT_EQ(terms_.BehindNamed(grammar_.automaton().start(), 'a'), kNothingTerm);
 }

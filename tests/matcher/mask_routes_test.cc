@@ -50,8 +50,16 @@ constexpr char kNulls[] = R"({"type":"array","items":{"type":["null","boolean"]}
 constexpr char kStrings[] = R"({"type":"array","items":{"type":"string"}})";
 constexpr char kNumbers[] = R"({"type":"array","items":{"type":"number","minimum":1}})";
 
+// Tokens 65 and 66 are taken by their names.
+constexpr char kMarkedText[] = "start: (text <[65]> /[0-9]+/)* text\ntext: /[a-z ]*/\n";
+constexpr char kMarkOrText[] = "start: <[65]> \"x\" | <[66]> | /[a-z]+/\n";
+constexpr char kMarks[] = "start: (<[65]> \"x\")* <[66]>\n";
+
 const std::vector<Row>& Rows() {
   static const auto* const rows = new std::vector<Row>{
+      {"TextBeforeAToken", "lark", kMarkedText, "", R::kMarked},
+      {"ATokenOrText", "lark", kMarkOrText, "", R::kMarked},
+      {"TokensAlone", "lark", kMarks, "", R::kMarked},
       {"SecondNullOrBoolean", "json_schema", kShapes, "{\"a\":\"x\",\"b\":", R::kChoice, kCompact},
       {"NullOrBoolean", "json_schema", kShapes, "{\"b\":", R::kChoice, kCompact},
       {"NullOrBooleanOfAnArray", "json_schema", kNulls, "[null,", R::kChoice, kCompact},
