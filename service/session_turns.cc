@@ -1,6 +1,6 @@
 // An atomic and no lock, as every step takes it and hardly ever a rest. A step waits for a rest,
-// which looks for that after each row and is short. A rest never waits for a step, and comes again
-// after the next renewal, or after that step where it was cut short.
+// which looks for that after each row and is short. A rest never waits for a step: what
+// it leaves out comes after that step.
 #include "service/session_turns.h"
 
 namespace maskd::service {

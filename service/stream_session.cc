@@ -141,17 +141,19 @@ void StreamSession::LookAhead() {
 }
 
 // On the thread of IdleRows, between two steps. A step that comes meanwhile waits in BeginStep()
-// for one row at most; the others rest when it has been answered.
+// for one row at most; the others rest when it has been answered. So do all of a stream that is
+// within a step: the debt is noted first, for a step that ends just now.
 void StreamSession::RestIfIdle() {
+  rest_is_owed_ = true;
   if (!turns_.TryBeginRest()) return;
-  for (const auto& [id, row] : rows_) {
-    const auto* sequence = std::get_if<Sequence>(&row.what);
+  bool is_cut_short = false;
+  for (auto at = rows_.begin(); at != rows_.end() && !is_cut_short; ++at) {
+    const auto* sequence = std::get_if<Sequence>(&at->second.what);
     if (sequence == nullptr) continue;
     sequence->Rest();
-    if (!turns_.IsAwaited()) continue;
-    rest_is_owed_ = true;
-    break;
+    is_cut_short = turns_.IsAwaited();
   }
+  if (!is_cut_short) rest_is_owed_ = false;
   turns_.EndRest();
 }
 

@@ -153,7 +153,7 @@ class StreamSession {
   Applied applied_;         // so many of the step's
   bool answering_ = false;  // answers of the step have begun
   SessionTurns turns_;
-  std::atomic<bool> rest_is_owed_ = false;      // the last one was cut short by a step
+  std::atomic<bool> rest_is_owed_ = false;      // the last one met a step
   std::optional<IdleRows::Registration> idle_;  // its function uses all of the above
 };
 

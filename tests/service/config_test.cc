@@ -276,7 +276,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"MetadataOfTokens",
          {"--proxy_metadata=authorization"},
          {},
-         "means something else to gRPC"},
+         "--proxy_metadata: \"authorization\" means"},
         {"MetadataInCapitals", {"--proxy_metadata=X-Who"}, {}, "--proxy_metadata: \"X-Who\" is no"},
         {"ProxyOfNobody", {"--proxy_metadata=x-who"}, {}, "--proxy_metadata: needs --proxy_users"},
         {"ProxyThatSaysNothing", {"--proxy_users=0"}, {}, "--proxy_users: needs --proxy_met"},
