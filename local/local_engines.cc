@@ -65,7 +65,8 @@ fs::path VocabularyIn(const fs::path& folder) {
 // A path without a name is named after its file, or its folder.
 std::string AsFlag(absl::string_view value) {
   const absl::string_view first = value.substr(0, value.find(','));
-  if (absl::StrContains(first, "=") || !absl::StrContains(first, "/")) return std::string(value);
+  if (absl::StrContains(first, "=") || first == service::kEmbeddedTokenizer)
+    return std::string(value);
   const std::string rest(value.substr(first.size()));
   fs::path path = std::string(first);
   if (!path.has_filename()) path = path.parent_path();

@@ -122,7 +122,8 @@ absl::Status CheckHostPort(absl::string_view address) {
   std::int64_t port = 0;
   if (colon == absl::string_view::npos || colon == 0 ||
       !absl::SimpleAtoi(address.substr(colon + 1), &port) || port < 0 || port > 65535) {
-    return Wrong(absl::StrCat("\"", address, "\" is not host:port"));
+    return Wrong(absl::StrCat("\"", address, "\" is not host:port",
+                              absl::StartsWith(address, "/") ? "; a socket is unix:/path" : ""));
   }
   return absl::OkStatus();
 }

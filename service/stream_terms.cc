@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -18,6 +19,11 @@ namespace {
 // Tokens by which logits may be wider than the vocabulary: models pad to what suits their kernels.
 constexpr std::int64_t kMostPadding = 65'536;
 
+// Who has forgotten --tokenizer sees this first.
+std::string NameText(const Vocabulary& vocabulary) {
+  return absl::StrCat("the tokenizer \"", vocabulary.name(), "\": is it the model's?");
+}
+
 // With another vocabulary every mask would be about other tokens, and nothing else would tell.
 absl::Status CheckTokenizer(const Hello& hello, const Vocabulary& vocabulary) {
   if (!hello.tokenizer_hash.empty() && hello.tokenizer_hash != vocabulary.hash()) {
@@ -26,15 +32,16 @@ absl::Status CheckTokenizer(const Hello& hello, const Vocabulary& vocabulary) {
                    absl::StrCat("the server's tokenizer has hash ", vocabulary.hash()));
   }
   if (hello.logits_width < vocabulary.size()) {
-    return ErrorAt(
-        absl::StatusCode::kInvalidArgument, "hello.logits_width", "WIDTH_BELOW_VOCABULARY",
-        absl::StrCat(hello.logits_width, " is below the tokenizer's size, ", vocabulary.size()));
+    return ErrorAt(absl::StatusCode::kInvalidArgument, "hello.logits_width",
+                   "WIDTH_BELOW_VOCABULARY",
+                   absl::StrCat(hello.logits_width, " is below ", vocabulary.size(),
+                                ", the size of ", NameText(vocabulary)));
   }
   if (const std::int64_t most = vocabulary.size() + kMostPadding; hello.logits_width > most) {
     return ErrorAt(absl::StatusCode::kInvalidArgument, "hello.logits_width",
                    "WIDTH_ABOVE_VOCABULARY",
-                   absl::StrCat(hello.logits_width, " is above ", most, ", the tokenizer's size, ",
-                                vocabulary.size(), ", and ", kMostPadding));
+                   absl::StrCat(hello.logits_width, " is above ", most, ", which is ", kMostPadding,
+                                " and the size of ", NameText(vocabulary)));
   }
   return absl::OkStatus();
 }

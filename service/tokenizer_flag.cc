@@ -73,6 +73,10 @@ absl::StatusOr<VocabularySource> ParseTokenizerFlag(absl::string_view value) {
     return Wrong(absl::StrCat("the name \"", ValidUtf8(source.name), "\" is not UTF-8"));
   if (absl::StrContains(source.name, '/'))
     return Wrong(absl::StrCat("\"", value, "\" has no name for its vocabulary: NAME=", value));
+  if (source.path.empty() && source.name != kEmbeddedTokenizer) {
+    return Wrong(absl::StrCat("\"", value, "\" is not NAME=PATH, nor \"", kEmbeddedTokenizer,
+                              "\", the embedded vocabulary"));
+  }
   for (std::size_t i = 1; i < parts.size(); ++i)
     if (absl::Status added = AddTokenizerOption(parts[i], &source); !added.ok()) return added;
   return source;

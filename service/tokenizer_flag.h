@@ -9,7 +9,10 @@
 
 namespace maskd::service {
 
-// "NAME", "NAME=PATH" or "NAME=PATH,key=value..." with the keys format, preset (one of
+// The name that stands for the embedded vocabulary, which has no file.
+inline constexpr absl::string_view kEmbeddedTokenizer = "bytes";
+
+// "bytes", "NAME=PATH" or "NAME=PATH,key=value..." with the keys format, preset (one of
 // SpecialPresets()), special (SPELLING:ID, may repeat) and stop (SPELLING, may repeat). NAME is
 // UTF-8, as replies have it. Errors: INVALID_ARGUMENT.
 absl::StatusOr<VocabularySource> ParseTokenizerFlag(absl::string_view value);

@@ -13,6 +13,7 @@
 
 #include "grammar_core/compile/warm_up.h"
 #include "service/errors.h"
+#include "service/tokenizer_flag.h"
 
 namespace maskd::service {
 namespace {
@@ -61,7 +62,7 @@ absl::StatusOr<std::unique_ptr<const TokenizerStore>> TokenizerStore::Load(
   options.mask_store_bytes = mask_store_bytes;
   if (sources.empty()) {
     VocabularySource embedded;
-    embedded.name = "bytes";
+    embedded.name = std::string(kEmbeddedTokenizer);
     const LoadedTokenizer* const same = SameIn(before, embedded);
     store->tokenizers_.push_back(
         same != nullptr

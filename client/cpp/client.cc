@@ -7,6 +7,7 @@
 // Threads    any; answered_last_ is a hint, whichever thread writes it.
 #include "client/cpp/client.h"
 
+#include <chrono>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -54,6 +55,21 @@ struct Client::Connection {
 
   [[nodiscard]] bool IsReachable() const {
     return local != nullptr || channel->GetState(/*try_to_connect=*/true) == GRPC_CHANNEL_READY;
+  }
+
+  // Why it is not reachable, with ": " before it; empty where gRPC cannot tell at once.
+  [[nodiscard]] std::string Trouble() const {
+    constexpr std::chrono::milliseconds kPatience{100};
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kPatience);
+    v1::ListTokenizersResponse ignored;
+    const grpc::Status status = tokenizers->ListTokenizers(&context, {}, &ignored);
+    if (status.error_code() != grpc::StatusCode::UNAVAILABLE) return "";
+    const std::string said = status.error_message();
+    constexpr char kBefore[] = "last error: ";
+    const std::size_t last = said.rfind(kBefore);
+    return absl::StrCat(": ",
+                        last == std::string::npos ? said : said.substr(last + sizeof(kBefore) - 1));
   }
 
   std::string address;
@@ -110,7 +126,8 @@ absl::Status Client::AwaitServer() const {
     if (servers_.front()->channel->WaitForConnected(absl::ToChronoTime(deadline)))
       return absl::OkStatus();
     return absl::UnavailableError(absl::StrCat("no server at ", options_.address, " within ",
-                                               absl::FormatDuration(options_.connect_timeout)));
+                                               absl::FormatDuration(options_.connect_timeout),
+                                               servers_.front()->Trouble()));
   }
   do {
     for (std::size_t i = 0; i < servers_.size(); ++i) {

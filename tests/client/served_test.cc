@@ -308,6 +308,8 @@ TEST_P(ServedClientTest, AWidthBelowTheVocabularyIsRefusedAtOnce) {
   const absl::Status status = client_->OpenStream({.logits_width = 256}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(ErrorReason(status), "WIDTH_BELOW_VOCABULARY");
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr(" is below 257, the size of the tokenizer \"bytes\": is it the model's?"));
   EXPECT_EQ(ErrorPlace(status), "hello.logits_width");
 }
 

@@ -6,6 +6,7 @@ in the foreground goes on behind it until another line starts one; `cmake --buil
 built. Where a block shows output, that is compared, whole lines in order, `...` standing for any.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -188,6 +189,41 @@ def test_a_block_of_commands_does_what_it_says(clone, document, block):
     for (command, expected), said in zip(steps, outputs):
         if expected:
             assert same(said, expected), command
+
+
+def in_snake_case(value):
+    """A reply as grpcurl prints it, with the names that maskctl has."""
+    if isinstance(value, dict):
+        return {re.sub("[A-Z]", lambda letter: "_" + letter[0].lower(), name): in_snake_case(one)
+                for name, one in value.items()}
+    return [in_snake_case(one) for one in value] if isinstance(value, list) else value
+
+
+CALLS = re.findall(r"-d '([^\n]*)' \\\n +127\.0\.0\.1:7411 maskd\.v1\.CompileService/(\w+)\n(\{\n.*?^\})",
+                   (ROOT / "docs/api.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("request_text, method, reply_text", CALLS, ids=[call[1] for call in CALLS])
+def test_a_reply_of_the_api_page_is_what_the_server_says(tmp_path, request_text, method, reply_text):
+    request, shown = json.loads(request_text), in_snake_case(json.loads(reply_text))
+    source = tmp_path / "source"
+    source.write_text(request["grammar"]["source"], encoding="utf-8")
+    command = [BUILD / "tools/maskctl", method.lower(), "--local", "--json", f"--kind={request['grammar']['kind']}", source]
+    done = subprocess.run([*command, *([f"--text={request['text']}"] if "text" in request else [])],
+                          capture_output=True, text=True, check=False)
+    said = json.loads(done.stdout)
+    for name in ("terms", "held_bytes", "compile_us", "first_mask_us"):  # these differ from run to run
+        if "costs" in shown:
+            said["costs"][name] = shown["costs"][name]
+    # grpcurl leaves out what has its default.
+    assert {name: value for name, value in said.items() if name in shown and name != "stop"} == {
+        name: value for name, value in shown.items() if name != "stop"}
+    for name, value in shown.get("stop", {}).items():
+        assert said["stop"][name] == value
+
+
+def test_the_api_page_shows_replies():
+    assert {call[1] for call in CALLS} == {"Compile", "Check"}
 
 
 def test_every_block_is_run_or_has_its_reason():

@@ -80,6 +80,11 @@ TEST(LocalAddress, IsWhatTheFlagTokenizerTakesSeveralTimes) {
                                  "c /models/c.gguf"));
   EXPECT_THAT(config->tokenizers[0].stop_tokens, ElementsAre("</s>"));
   EXPECT_TRUE(ReadAddress("local:")->tokenizers.empty());
+  EXPECT_EQ(ReadAddress("local:bytes")->tokenizers.front().path, "");
+  const auto relative = ReadAddress("local:tokenizer.json,stop=</s>");
+  ASSERT_TRUE(relative.ok()) << relative.status();
+  EXPECT_EQ(relative->tokenizers.front().name, "tokenizer");
+  EXPECT_EQ(relative->tokenizers.front().path, "tokenizer.json");
 }
 
 TEST(LocalAddress, ErrorsBeginWithTheAddress) {

@@ -194,14 +194,14 @@ TEST(ConnectionTest, TheServerIsTheFlagsElseTheVariablesElseTheDefault) {
   const auto parse = [](const std::vector<std::string>& words) {
     return *Flags::Parse(WithConnectionFlags({}), words);
   };
-  EXPECT_EQ(ServerAddress(parse({})), "unix:/tmp/maskd.sock");
+  EXPECT_EQ(*ServerAddress(parse({})), "unix:/tmp/maskd.sock");
   {
     const Variable variable("MASKD_ADDRESS", "unix:/v");
-    EXPECT_EQ(ServerAddress(parse({})), "unix:/v");
-    EXPECT_EQ(ServerAddress(parse({"--server=unix:/f"})), "unix:/f");
+    EXPECT_EQ(*ServerAddress(parse({})), "unix:/v");
+    EXPECT_EQ(*ServerAddress(parse({"--server=unix:/f"})), "unix:/f");
   }
   const Variable empty("MASKD_ADDRESS", "");
-  EXPECT_EQ(ServerAddress(parse({})), "unix:/tmp/maskd.sock");
+  EXPECT_EQ(*ServerAddress(parse({})), "unix:/tmp/maskd.sock");
 }
 
 TEST(ConnectionTest, ALocalServerEndsWithIt) {

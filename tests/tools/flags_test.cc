@@ -1,12 +1,15 @@
 #include "tools/cli/flags.h"
 
 #include <array>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+
+#include "tools/cli/command.h"
 
 namespace maskd::cli {
 namespace {
@@ -51,14 +54,46 @@ TEST_P(WrongFlagsTest, TheMessageStartsWithTheFlag) {
   EXPECT_EQ(Parse(GetParam().words).status(), absl::InvalidArgumentError(GetParam().message));
 }
 
-INSTANTIATE_TEST_SUITE_P(Words, WrongFlagsTest,
-                         testing::ValuesIn(std::vector<WrongCase>{
-                             {"Unknown", {"--fil=a"}, "--fil: there is no such flag"},
-                             {"Twice", {"--file=a", "--file", "b"}, "--file: is given twice"},
-                             {"NoValue", {"--file"}, "--file: needs a value, FILE"},
-                             {"ValueOfASwitch", {"--quiet=1"}, "--quiet: takes no value"},
-                         }),
-                         [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Words, WrongFlagsTest,
+    testing::ValuesIn(std::vector<WrongCase>{
+        {"Misspelled", {"--fil=a"}, "--fil: there is no such flag; is --file meant?"},
+        {"Unknown", {"--colour"}, "--colour: there is no such flag; --help lists them"},
+        {"OneDash", {"-file=a"}, "-file=a: a flag begins with two dashes; --help lists the flags"},
+        {"AFlagForAValue",
+         {"--file", "--quiet"},
+         "--file: needs a value, FILE; if that is --quiet, say "
+         "--file=--quiet"},
+        {"Twice", {"--file=a", "--file", "b"}, "--file: is given twice"},
+        {"NoValue", {"--file"}, "--file: needs a value, FILE"},
+        {"ValueOfASwitch", {"--quiet=1"}, "--quiet: takes no value"},
+    }),
+    [](const auto& test) { return test.param.name; });
+
+TEST(Flags, AValueMayLookLikeAFlagBehindAnEqualsSign) {
+  const auto flags = Parse({"--file=--quiet", "--count", "-3"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_EQ(flags->Get("file"), "--quiet");
+  EXPECT_EQ(flags->Get("count"), "-3");
+}
+
+TEST(Flags, TheNearestWordHasFewWrongLetters) {
+  constexpr std::array<absl::string_view, 3> kNames = {"check", "compile", "top"};
+  EXPECT_EQ(Nearest("chek", kNames), "check");
+  EXPECT_EQ(Nearest("comiple", kNames), "compile");
+  EXPECT_EQ(Nearest("stop", kNames), "top");
+  EXPECT_EQ(Nearest("cook", kNames), "");
+  EXPECT_EQ(Nearest("", kNames), "");
+  EXPECT_EQ(Nearest("top", {}), "");
+}
+
+TEST(Flags, NoCommandHasTwoFlagsOfOneName) {
+  for (const Command* command : AllCommands()) {
+    std::set<absl::string_view> names;
+    for (const Flag& flag : command->flags())
+      EXPECT_TRUE(names.insert(flag.name).second) << command->name << " --" << flag.name;
+  }
+}
 
 TEST(Flags, NumbersAreReadAndBounded) {
   const auto flags = Parse({"--count=12", "--file=x"});

@@ -92,7 +92,18 @@ INSTANTIATE_TEST_SUITE_P(
     CommandLines, UsageTest,
     testing::ValuesIn(std::vector<UsageCase>{
         {"Nothing", "", "usage: maskctl COMMAND"},
-        {"UnknownCommand", "mask", "there is no command \"mask\""},
+        {"UnknownCommand", "mask", "there is no command \"mask\"; maskctl --help lists them"},
+        {"MisspelledCommand", "chek", "there is no command \"chek\"; is check meant?"},
+        {"HelpOfNothing", "help mask", "there is no command \"mask\""},
+        {"OneDash", "compile -local x.json", "-local: a flag begins with two dashes"},
+        {"AGrammarForAFile", "compile --local '{\"type\": 1}'",
+         "{\"type\": 1}: is a grammar, not its file; \"-\" reads it from standard input"},
+        {"TwoInputs", "check --local x.json --text=1 --tokens=1",
+         "one of --text, --text_file and --tokens is needed; 2 were given"},
+        {"AddressIsAPath", "tokens --server=/tmp/maskd.sock",
+         "--server: \"/tmp/maskd.sock\" is neither unix:/path nor host:port"},
+        {"AddressHasNoPort", "top --server=localhost",
+         "--server: \"localhost\" is neither unix:/path nor host:port"},
         {"UnknownFlag", "compile --schema=x",
          "maskctl compile: INVALID_ARGUMENT: --schema: there is"},
         {"NoFile", "compile --local", "one grammar file is needed"},
@@ -116,6 +127,37 @@ TEST_F(MaskctlTest, NoServerIsSaidWithItsAddress) {
   const Outcome outcome = Maskctl("tokens --server=unix:/nonexistent/maskd.sock");
   EXPECT_EQ(outcome.exit, 1);
   EXPECT_THAT(outcome.output, HasSubstr("UNAVAILABLE: no server at unix:/nonexistent/maskd.sock"));
+  EXPECT_THAT(outcome.output, HasSubstr("No such file or directory; --server or MASKD_ADDRESS"));
+  const Outcome top = Maskctl("top --server=unix:/nonexistent/admin.sock");
+  EXPECT_EQ(top.exit, 1);
+  EXPECT_THAT(top.output, HasSubstr("UNAVAILABLE: no server at unix:/nonexistent/admin.sock: "));
+  EXPECT_THAT(top.output, HasSubstr("a server has an admin address with --admin_listen"));
+}
+
+TEST_F(MaskctlTest, AWrongAddressOfTheEnvironmentNamesItsVariable) {
+  const Outcome outcome =
+      RunShell(absl::StrCat("MASKD_ADDRESS=nowhere ", MASKD_MASKCTL, " tokens"));
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_THAT(outcome.output,
+              HasSubstr("MASKD_ADDRESS: \"nowhere\" is neither unix:/path nor host:port"));
+}
+
+TEST_F(MaskctlTest, HelpIsAskedForInEachUsualWay) {
+  for (const char* words : {"compile --help", "compile -h", "compile help", "help compile",
+                            "--help compile", "compile a.json --help"}) {
+    const Outcome outcome = Maskctl(words);
+    EXPECT_EQ(outcome.exit, 0) << words;
+    EXPECT_THAT(outcome.output, StartsWith("usage: maskctl compile ")) << words;
+  }
+  const std::string schema = Write("a.json", R"({"const": "help"})");
+  EXPECT_EQ(Maskctl("check --local " + schema + " --text help").output.substr(0, 7), "refused");
+}
+
+TEST_F(MaskctlTest, HelpHasWhatIsACommandsOwnFirst) {
+  const std::string help = Maskctl("check --help").output;
+  EXPECT_LT(help.find("--text="), help.find("--kind="));
+  EXPECT_LT(help.find("--kind="), help.find("--server="));
+  EXPECT_THAT(Maskctl("completion --help").output, Not(HasSubstr("flags")));
 }
 
 TEST_F(MaskctlTest, CompileShowsIdAndCosts) {
@@ -173,7 +215,14 @@ TEST_F(MaskctlTest, IndentationIsExact) {
 TEST_F(MaskctlTest, AMissingFileIsSaid) {
   const Outcome outcome = Maskctl("compile --local /nonexistent/a.json");
   EXPECT_EQ(outcome.exit, 1);
-  EXPECT_THAT(outcome.output, HasSubstr("/nonexistent/a.json: cannot be read"));
+  EXPECT_THAT(outcome.output,
+              HasSubstr("/nonexistent/a.json: cannot be read: No such file or directory"));
+  const Outcome folder = Maskctl("compile --local " + directory_.string());
+  EXPECT_THAT(folder.output, HasSubstr(": cannot be read: Is a directory"));
+  const Outcome schemas = RunShell(
+      absl::StrCat("cd ", directory_.string(), " && ", MASKD_MASKCTL, " simulate --local"));
+  EXPECT_THAT(schemas.output, HasSubstr("--schemas: examples/schemas: No such file or directory; "
+                                        "name files of schemas instead"));
 }
 
 TEST_F(MaskctlTest, AMissingVocabularyIsSaid) {
@@ -182,6 +231,23 @@ TEST_F(MaskctlTest, AMissingVocabularyIsSaid) {
       Maskctl("compile --local --tokenizer=/nonexistent/tokenizer.json " + schema);
   EXPECT_EQ(outcome.exit, 1);
   EXPECT_THAT(outcome.output, HasSubstr("/nonexistent/tokenizer.json"));
+  // No word stands for the embedded vocabulary but its name.
+  for (const char* name : {"tokenizer.json", "llama3"}) {
+    const Outcome relative =
+        Maskctl(absl::StrCat("compile --local --tokenizer=", name, " ", schema));
+    EXPECT_EQ(relative.exit, 1) << relative.output;
+    EXPECT_THAT(relative.output, HasSubstr(absl::StrCat(": ", name, ": no such file")));
+  }
+  EXPECT_EQ(Maskctl("compile --local --tokenizer=bytes " + schema).exit, 0);
+}
+
+TEST_F(MaskctlTest, APathIsAVocabularyNamedAfterItself) {
+  const std::string path = Write("two.tiktoken", "YQ== 0\nYg== 1\n");
+  const Outcome outcome = RunShell(absl::StrCat(
+      "cd ", directory_.string(), " && ", MASKD_MASKCTL, " tokens --local --tokenizer='",
+      std::filesystem::path(path).filename().string(), ",special=<e>:2,stop=<e>'"));
+  EXPECT_EQ(outcome.exit, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, StartsWith("two: 3 tokens, stop ids 2"));
 }
 
 TEST_F(MaskctlTest, CheckAnswersYesOrNo) {

@@ -84,6 +84,15 @@ TEST_F(MaskctlTest, ShuffledTextsNeedAnyOrder) {
   EXPECT_THAT(outcome.output, HasSubstr("NOT RUN, they need --property_order=any: 1 shuffled"));
 }
 
+TEST_F(MaskctlTest, TextsAreCutAndSpelledAsIsAsked) {
+  const std::string file = Write("s.jsonl", kRight);
+  for (const char* flags : {"--cut=shortest", "--cut=random --seed=3", "--spelling=any",
+                            "--spelling=canonical --cut=shortest"}) {
+    const Outcome outcome = Maskctl(absl::StrCat("schemas --local ", flags, " ", file));
+    EXPECT_EQ(outcome.exit, 0) << flags << outcome.output;
+  }
+}
+
 TEST_F(MaskctlTest, SchemasAreChosenAndFailuresLimited) {
   const std::string file = Write("s.jsonl", kRight);
   const Outcome chosen = Maskctl("schemas --local --only=keyword=enum --by=id " + file);

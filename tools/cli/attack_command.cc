@@ -35,8 +35,9 @@ std::vector<Flag> AttackFlags() {
       {"log", "FILE", "the file that the server's log goes to"},
       {"idle_s", "SECONDS", "after how long the server ends what is idle; 0: never", "0"},
       {"clock", "wall|cpu|none",
-       "which time is held to a case's budget; for machines that are busy otherwise, cpu: the "
-       "processor's, or none. Other connections' requests are held to 50 ms under wall alone",
+       "which time is held to a case's budget; for machines that are busy otherwise, cpu: the\n"
+       "        processor's, or none. Other connections' requests are held to 50 ms under wall "
+       "alone",
        "wall"},
       {"known", "FILE", "cases that are known to fail, lines of ID and reason; counted apart"},
       {"only", "ID,ID", "run these cases and no other"},
@@ -62,8 +63,10 @@ absl::StatusOr<RunOptions> ReadOptions(const Flags& flags) {
 absl::StatusOr<ServerAccess> ReadServer(const Flags& flags) {
   const auto idle_s = flags.GetNumber("idle_s", 0, kMostIdle);
   if (!idle_s.ok()) return UsageError(idle_s.status().message());
+  absl::StatusOr<std::string> address = ServerAddress(flags);
+  if (!address.ok()) return address.status();
   ServerAccess server;
-  server.address = ServerAddress(flags);
+  server.address = *std::move(address);
   server.tokenizer = flags.Get("tokenizer");
   server.metrics = flags.Get("metrics");
   server.log_path = flags.Get("log");

@@ -35,8 +35,11 @@ absl::Status ReadTokens(absl::string_view list, v1::TokenIds& tokens) {
 }
 
 absl::Status ReadInput(const Flags& flags, v1::CheckRequest& request) {
-  if (flags.Has("text") + flags.Has("text_file") + flags.Has("tokens") != 1)
-    return UsageError("one of --text, --text_file and --tokens is needed");
+  const int inputs = flags.Has("text") + flags.Has("text_file") + flags.Has("tokens");
+  if (inputs != 1) {
+    return UsageError(
+        absl::StrCat("one of --text, --text_file and --tokens is needed; ", inputs, " were given"));
+  }
   if (flags.Has("tokens")) return ReadTokens(flags.Get("tokens"), *request.mutable_tokens());
   if (flags.Has("text")) {
     request.set_raw_text(flags.Get("text"));

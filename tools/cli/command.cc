@@ -37,10 +37,11 @@ std::string ProgramHelp() {
 }
 
 std::string CommandHelp(const Command& command) {
-  return absl::StrCat("usage: maskctl ", command.name, " [--flag=value ...]",
-                      command.arguments.empty() ? "" : " ", command.arguments, "\n\n",
-                      command.summary, "\n\n", command.details, "\nflags [default]:\n",
-                      FlagHelp(command.flags()));
+  return absl::StrCat(
+      "usage: maskctl ", command.name, command.flags().empty() ? "" : " [--flag=value ...]",
+      command.arguments.empty() ? "" : " ", command.arguments, "\n\n", command.summary, "\n\n",
+      command.details, command.flags().empty() ? "" : "\nflags [default]:\n",
+      FlagHelp(command.flags()));
 }
 
 int Fail(absl::string_view who, const absl::Status& status) {
@@ -56,10 +57,40 @@ int Print(const std::string& text) {
 // "--version" is what many try first.
 bool IsVersion(const std::string& word) { return word == "--version" || word == "-V"; }
 
-bool IsHelp(const std::string& word) { return word == "--help" || word == "-h" || word == "help"; }
+bool IsHelpFlag(const std::string& word) { return word == "--help" || word == "-h"; }
+
+bool IsHelp(const std::string& word) { return IsHelpFlag(word) || word == "help"; }
+
+// A "help" among other words may be a text or a file.
+bool AsksForHelp(std::span<const std::string> words) {
+  const auto end = std::ranges::find(words, "--");
+  return std::any_of(words.begin(), end, IsHelpFlag) || (words.size() == 1 && IsHelp(words[0]));
+}
+
+const Command* FindCommand(absl::string_view name) {
+  const auto found =
+      std::ranges::find(kCommands, name, [](const Command* one) { return one->name; });
+  return found == kCommands.end() ? nullptr : *found;
+}
+
+int NoSuchCommand(absl::string_view word) {
+  std::vector<absl::string_view> names;
+  for (const Command* command : kCommands) names.push_back(command->name);
+  const absl::string_view nearest = Nearest(word, names);
+  return Fail("maskctl", UsageError(absl::StrCat(
+                             "there is no command \"", word, "\"; ",
+                             nearest.empty() ? "" : absl::StrCat("is ", nearest, " meant? "),
+                             "maskctl --help lists them")));
+}
+
+int Help(std::span<const std::string> words) {
+  if (words.empty()) return Print(ProgramHelp());
+  const Command* const command = FindCommand(words.front());
+  return command == nullptr ? NoSuchCommand(words.front()) : Print(CommandHelp(*command));
+}
 
 int RunCommand(const Command& command, std::span<const std::string> words) {
-  if (!words.empty() && std::ranges::any_of(words, IsHelp)) return Print(CommandHelp(command));
+  if (AsksForHelp(words)) return Print(CommandHelp(command));
   const std::string who = absl::StrCat("maskctl ", command.name);
   const absl::StatusOr<Flags> flags = Flags::Parse(command.flags(), words);
   if (!flags.ok()) return Fail(who, UsageError(flags.status().message()));
@@ -84,15 +115,10 @@ int RunProgram(std::span<const std::string> words) {
     absl::FPrintF(stderr, "%s", ProgramHelp());
     return kExitUsage;
   }
-  if (IsHelp(words.front())) return Print(ProgramHelp());
+  if (IsHelp(words.front())) return Help(words.subspan(1));
   if (IsVersion(words.front())) return RunCommand(kVersionCommand, words.subspan(1));
-  const auto is_named = [&](const Command* command) { return command->name == words.front(); };
-  const auto command = std::ranges::find_if(kCommands, is_named);
-  if (command == kCommands.end()) {
-    return Fail("maskctl", UsageError(absl::StrCat("there is no command \"", words.front(),
-                                                   "\"; maskctl --help lists them")));
-  }
-  return RunCommand(**command, words.subspan(1));
+  const Command* const command = FindCommand(words.front());
+  return command == nullptr ? NoSuchCommand(words.front()) : RunCommand(*command, words.subspan(1));
 }
 
 }  // namespace maskd::cli

@@ -15,6 +15,7 @@
 
 #include "service/config.h"
 #include "service/log.h"
+#include "service/tokenizer_flag.h"
 #include "tools/cli/command.h"
 
 namespace maskd::cli {
@@ -22,8 +23,15 @@ namespace {
 
 // A path alone is a vocabulary file, named after itself; else the server's own form of the flag.
 std::string AsServerFlag(const std::string& value) {
-  const bool is_path = absl::StrContains(value, "/") && !absl::StrContains(value, "=");
-  return is_path ? absl::StrCat(std::filesystem::path(value).stem().string(), "=", value) : value;
+  const std::string first = value.substr(0, value.find(','));
+  if (absl::StrContains(first, "=") || first == service::kEmbeddedTokenizer) return value;
+  return absl::StrCat(std::filesystem::path(first).stem().string(), "=", value);
+}
+
+absl::Status CheckForm(absl::string_view said_by, absl::string_view address) {
+  if (absl::StrContains(address, ":")) return absl::OkStatus();
+  return UsageError(
+      absl::StrCat(said_by, ": \"", address, "\" is neither unix:/path nor host:port"));
 }
 
 absl::StatusOr<std::filesystem::path> MakeDirectory() {
@@ -49,6 +57,13 @@ constexpr std::array kSecurityFlags = {
     SecurityFlag{"token_file", "MASKD_TOKEN_FILE"},
 };
 
+// What to do where no server answers.
+absl::Status WithAdvice(const absl::Status& status) {
+  return absl::UnavailableError(
+      absl::StrCat(status.message(),
+                   "; --server or MASKD_ADDRESS says where the server is, --local needs none"));
+}
+
 }  // namespace
 
 void SetSecurity(const Flags& flags) {
@@ -59,15 +74,22 @@ void SetSecurity(const Flags& flags) {
   }
 }
 
-std::string ServerAddress(const Flags& flags) {
-  // The program has not changed its environment.
-  const char* const address = std::getenv("MASKD_ADDRESS");  // NOLINT(concurrency-mt-unsafe)
-  const bool is_set = address != nullptr && *address != '\0';
-  return is_set && !flags.Has("server") ? address : flags.Get("server");
+absl::StatusOr<std::string> AddressOf(const Flags& flags, const char* variable) {
+  // The program has not changed this variable.
+  const char* const address = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe)
+  const bool is_used = address != nullptr && *address != '\0' && !flags.Has("server");
+  const std::string& said = is_used ? address : flags.Get("server");
+  absl::Status checked = CheckForm(is_used ? variable : "--server", said);
+  if (!checked.ok()) return checked;
+  return said;
+}
+
+absl::StatusOr<std::string> ServerAddress(const Flags& flags) {
+  return AddressOf(flags, "MASKD_ADDRESS");
 }
 
 std::vector<Flag> WithServerFlags(Flag server, std::vector<Flag> more) {
-  std::vector<Flag> flags = {
+  const std::vector<Flag> flags = {
       server,
       {"tls_ca", "PATH",
        "who may have signed the server's certificate, PEM, or \"system\": the server is reached\n"
@@ -77,24 +99,24 @@ std::vector<Flag> WithServerFlags(Flag server, std::vector<Flag> more) {
       {"tls_name", "NAME", "the name in the server's certificate [MASKD_TLS_NAME, the host]"},
       {"token_file", "PATH", "a file that holds a bearer token, for TLS [MASKD_TOKEN_FILE]"},
   };
-  flags.insert(flags.end(), more.begin(), more.end());
-  return flags;
+  more.insert(more.end(), flags.begin(), flags.end());
+  return more;
 }
 
 std::vector<Flag> WithConnectionFlags(std::vector<Flag> more) {
-  std::vector<Flag> flags = WithServerFlags(
+  const std::vector<Flag> flags = {
+      {"json", "", "print JSON instead of lines"},
+      {"tokenizer", "NAME",
+       "a tokenizer of the server [its default one]; with --local the vocabulary to load: "
+       "PATH, or\n"
+       "        NAME=PATH[,format=F][,special=TEXT:ID...][,stop=TEXT...] [the embedded bytes]"},
+      {"local", "", "ask a server inside this program instead"},
+  };
+  more.insert(more.end(), flags.begin(), flags.end());
+  return WithServerFlags(
       {"server", "ADDRESS", "the server to ask, unix:/path or host:port; MASKD_ADDRESS says it too",
        "unix:/tmp/maskd.sock"},
-      {
-          {"local", "", "ask a server inside this program instead"},
-          {"json", "", "print JSON instead of lines"},
-          {"tokenizer", "NAME",
-           "a tokenizer of the server [its default one]; with --local the vocabulary to load: "
-           "PATH, or\n"
-           "        NAME=PATH[,format=F][,special=TEXT:ID...][,stop=TEXT...] [the embedded bytes]"},
-      });
-  flags.insert(flags.end(), more.begin(), more.end());
-  return flags;
+      std::move(more));
 }
 
 absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const Flags& flags) {
@@ -121,7 +143,10 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const Flags& flags,
   } else {
     SetSecurity(flags);
     connection->tokenizer_ = flags.Get("tokenizer");
-    status = connection->Connect(ServerAddress(flags));
+    const absl::StatusOr<std::string> address = ServerAddress(flags);
+    if (!address.ok()) return address.status();
+    status = connection->Connect(*address);
+    if (absl::IsUnavailable(status)) status = WithAdvice(status);
   }
   if (!status.ok()) return status;
   return connection;

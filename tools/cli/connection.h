@@ -19,21 +19,25 @@
 
 namespace maskd::cli {
 
-// The server to ask: --server, else the variable MASKD_ADDRESS, else the default.
-std::string ServerAddress(const Flags& flags);
+// The server to ask: --server, else the variable, else the default of --server. Errors: that of a
+// wrong command line, where it has no form of an address.
+absl::StatusOr<std::string> AddressOf(const Flags& flags, const char* variable);
+// With the variable MASKD_ADDRESS.
+absl::StatusOr<std::string> ServerAddress(const Flags& flags);
 
-// `server`, which says where to ask, the flags of TLS and tokens, then `more`.
+// `more`, a command's own, then `server`, which says where to ask, and the flags of TLS and tokens.
 std::vector<Flag> WithServerFlags(Flag server, std::vector<Flag> more);
 // Has the client library connect as those flags say. Before the first connection.
 void SetSecurity(const Flags& flags);
 
-// --server, --local, --tokenizer and --json, then `more`.
+// `more`, a command's own, then --json, --tokenizer, --local and --server.
 std::vector<Flag> WithConnectionFlags(std::vector<Flag> more);
 
 // Made from a command's flags; holds the server of --local for as long as it lives.
 class Connection {
  public:
-  // Errors: those of Client::Connect(), of loading the vocabulary, and of a wrong --tokenizer.
+  // Errors: those of Client::Connect(), with what to do; of loading the vocabulary; of a wrong
+  // command line.
   static absl::StatusOr<std::unique_ptr<Connection>> Open(const Flags& flags);
   // The same; a local server has a metrics page, too, at a free port of loopback.
   static absl::StatusOr<std::unique_ptr<Connection>> OpenWithMetrics(const Flags& flags);

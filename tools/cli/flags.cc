@@ -1,6 +1,7 @@
 #include "tools/cli/flags.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -17,7 +18,35 @@ absl::Status Wrong(absl::string_view flag, absl::string_view message) {
   return absl::InvalidArgumentError(absl::StrCat("--", flag, ": ", message));
 }
 
+// How many characters are put in, left out or changed on the way from `a` to `b`.
+std::size_t Distance(absl::string_view a, absl::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
 }  // namespace
+
+absl::string_view Nearest(absl::string_view word, std::span<const absl::string_view> known) {
+  constexpr std::size_t kPart = 3;  // a third of the word may be wrong
+  absl::string_view nearest;
+  std::size_t least = std::max<std::size_t>(word.size() / kPart, 1) + 1;
+  for (const absl::string_view one : known) {
+    const std::size_t distance = Distance(word, one);
+    if (distance >= least) continue;
+    least = distance;
+    nearest = one;
+  }
+  return nearest;
+}
 
 absl::StatusOr<Flags> Flags::Parse(std::vector<Flag> known, std::span<const std::string> words) {
   Flags flags;
@@ -30,6 +59,10 @@ absl::StatusOr<Flags> Flags::Parse(std::vector<Flag> known, std::span<const std:
     if (word == "--") {
       flags.arguments_.insert(flags.arguments_.end(), words.begin(), words.end());
       break;
+    }
+    if (word.size() > 1 && word[0] == '-' && word[1] != '-') {
+      return absl::InvalidArgumentError(
+          absl::StrCat(word, ": a flag begins with two dashes; --help lists the flags"));
     }
     if (!absl::StartsWith(word, "--")) {
       flags.arguments_.push_back(word);
@@ -45,7 +78,7 @@ absl::Status Flags::Set(absl::string_view word, std::span<const std::string>& re
   const std::size_t equals = word.find('=');
   const absl::string_view name = word.substr(0, equals);
   const auto flag = std::ranges::find(known_, name, &Flag::name);
-  if (flag == known_.end()) return Wrong(name, "there is no such flag");
+  if (flag == known_.end()) return Wrong(name, UnknownText(name));
   if (given_.contains(name)) return Wrong(name, "is given twice");
   std::string value;
   if (equals != absl::string_view::npos) {
@@ -53,12 +86,25 @@ absl::Status Flags::Set(absl::string_view word, std::span<const std::string>& re
     value = std::string(word.substr(equals + 1));
   } else if (!flag->shape.empty()) {
     if (rest.empty()) return Wrong(name, absl::StrCat("needs a value, ", flag->shape));
+    if (absl::StartsWith(rest.front(), "--")) {
+      return Wrong(name, absl::StrCat("needs a value, ", flag->shape, "; if that is ", rest.front(),
+                                      ", say --", name, "=", rest.front()));
+    }
     value = rest.front();
     rest = rest.subspan(1);
   }
   values_[std::string(name)] = std::move(value);
   given_[std::string(name)] = true;
   return absl::OkStatus();
+}
+
+std::string Flags::UnknownText(absl::string_view name) const {
+  std::vector<absl::string_view> names;
+  for (const Flag& flag : known_) names.push_back(flag.name);
+  const absl::string_view nearest = Nearest(name, names);
+  return absl::StrCat("there is no such flag; ", nearest.empty()
+                                                     ? "--help lists them"
+                                                     : absl::StrCat("is --", nearest, " meant?"));
 }
 
 const std::string& Flags::Get(absl::string_view name) const { return values_.at(name); }

@@ -29,8 +29,8 @@ struct Flag {
 // What a command was given. Flags not given have their defaults.
 class Flags {
  public:
-  // Reads a command's arguments. What does not begin with "--" is an argument, and so is all that
-  // follows a "--" alone, and "-" (standard input).
+  // Reads a command's arguments. What does not begin with "-" is an argument, and so is all that
+  // follows a "--" alone, and "-" (standard input). A value that begins with "--" needs "=".
   static absl::StatusOr<Flags> Parse(std::vector<Flag> known, std::span<const std::string> words);
 
   // The value given, or the default. The flag must be known.
@@ -45,12 +45,16 @@ class Flags {
 
  private:
   absl::Status Set(absl::string_view word, std::span<const std::string>& rest);
+  [[nodiscard]] std::string UnknownText(absl::string_view name) const;
 
   std::vector<Flag> known_;
   absl::flat_hash_map<std::string, std::string> values_;  // defaults and given ones
   absl::flat_hash_map<std::string, bool> given_;
   std::vector<std::string> arguments_;
 };
+
+// The one of `known` that is spelled most like `word`; empty where none is near.
+absl::string_view Nearest(absl::string_view word, std::span<const absl::string_view> known);
 
 // One line a flag, for --help.
 std::string FlagHelp(std::span<const Flag> flags);

@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <limits>
 #include <system_error>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include <zlib.h>
 
@@ -84,7 +86,7 @@ absl::Status ReadOptions(const Flags& flags, v1::GrammarOptions& options) {
 }  // namespace
 
 std::vector<Flag> WithGrammarFlags(std::vector<Flag> more) {
-  std::vector<Flag> flags = {
+  const std::vector<Flag> flags = {
       {"kind", "KIND", "what the grammar is written in, such as json_schema or gbnf",
        "json_schema"},
       {"white_space", "flexible|compact", "white space between JSON tokens [the server's default]"},
@@ -104,12 +106,13 @@ std::vector<Flag> WithGrammarFlags(std::vector<Flag> more) {
       {"max_text_characters", "COUNT", "Unicode characters of a text [no bound]"},
       {"remotes", "FILE", "documents that a $ref may lead to: a JSON object of them by address"},
   };
-  flags.insert(flags.end(), more.begin(), more.end());
-  return flags;
+  more.insert(more.end(), flags.begin(), flags.end());
+  return more;
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
   if (path == "-") return std::string{std::istreambuf_iterator<char>(std::cin), {}};
+  errno = 0;
   const gzFile file = gzopen(path.c_str(), "rb");
   std::string text;
   std::array<char, 1 << 16> buffer{};
@@ -118,8 +121,13 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
     count = gzread(file, buffer.data(), buffer.size());
     text.append(buffer.data(), static_cast<std::size_t>(std::max(count, 0)));
   }
+  const int why = errno;
   const bool is_cut_off = file != nullptr && gzclose(file) == Z_BUF_ERROR;
-  if (count < 0) return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
+  if (count < 0) {
+    return absl::NotFoundError(absl::StrCat(
+        path, ": cannot be read: ",
+        why == 0 ? "its compressed data is damaged" : std::generic_category().message(why)));
+  }
   if (is_cut_off) return absl::InvalidArgumentError(absl::StrCat(path, ": ends within its gzip"));
   return text;
 }
@@ -167,7 +175,10 @@ absl::StatusOr<std::vector<std::string>> GrammarFiles(const Flags& flags) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error))
     if (entry.path().extension() == ".json") files.push_back(entry.path().string());
-  if (error) return UsageError(absl::StrCat("--schemas: ", directory, ": ", error.message()));
+  if (error) {
+    return UsageError(absl::StrCat("--schemas: ", directory, ": ", error.message(),
+                                   flags.Has("schemas") ? "" : "; name files of schemas instead"));
+  }
   if (files.empty())
     return UsageError(absl::StrCat("--schemas: ", directory, ": has no .json file"));
   std::ranges::sort(files);
@@ -183,6 +194,10 @@ absl::StatusOr<std::string> OneArgument(const Flags& flags, absl::string_view wh
 absl::StatusOr<v1::Grammar> ReadGrammarArgument(const Flags& flags) {
   const auto path = OneArgument(flags, "grammar file");
   if (!path.ok()) return path.status();
+  if (absl::StartsWith(*path, "{")) {
+    return UsageError(
+        absl::StrCat(*path, ": is a grammar, not its file; \"-\" reads it from standard input"));
+  }
   return ReadGrammarFile(*path, flags);
 }
 

@@ -13,7 +13,7 @@
 
 namespace maskd::cli {
 
-// --kind, the options of a grammar and --remotes, then `more`.
+// `more`, a command's own, then --kind, the options of a grammar and --remotes.
 std::vector<Flag> WithGrammarFlags(std::vector<Flag> more);
 
 // The grammar but its source: kind, options, and the documents of --remotes. Errors: usage errors,

@@ -58,7 +58,7 @@ absl::StatusOr<int> RunPlayground(const Flags& flags) {
   playground::PlaygroundSetup setup = {
       .client = &(*connection)->client(),
       .version = MASKD_VERSION,
-      .server = flags.Has("local") ? "inside maskctl" : ServerAddress(flags),
+      .server = flags.Has("local") ? "inside maskctl" : *ServerAddress(flags),
       .metrics = nullptr,
   };
   const std::string metrics =

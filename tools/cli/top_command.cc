@@ -163,11 +163,10 @@ void Draw(absl::string_view text) {
   std::fflush(stdout);
 }
 
-std::string TopAddress(const Flags& flags) {
-  // The program has not changed this variable.
-  const char* const address = std::getenv("MASKD_ADMIN_ADDRESS");  // NOLINT(concurrency-mt-unsafe)
-  const bool is_set = address != nullptr && *address != '\0';
-  return is_set && !flags.Has("server") ? address : flags.Get("server");
+absl::Status Unreachable(absl::string_view address, const absl::Status& status) {
+  return absl::UnavailableError(
+      absl::StrCat("no server at ", address, ": ", status.message(),
+                   "; a server has an admin address with --admin_listen"));
 }
 
 absl::StatusOr<int> RunTop(const Flags& flags) {
@@ -175,11 +174,13 @@ absl::StatusOr<int> RunTop(const Flags& flags) {
   if (!question.ok()) return question.status();
   SetSecurity(flags);
   if (absl::Status checked = client::CheckSecurity(); !checked.ok()) return checked;
-  const auto stub =
-      v1::AdminService::NewStub(client::MakeChannel(TopAddress(flags), kMaxReplyBytes));
+  const absl::StatusOr<std::string> address = AddressOf(flags, "MASKD_ADMIN_ADDRESS");
+  if (!address.ok()) return address.status();
+  const auto stub = v1::AdminService::NewStub(client::MakeChannel(*address, kMaxReplyBytes));
   BusyShares shares;
   for (;;) {
     const absl::StatusOr<ServerLook> look = LookAt(stub.get(), *question);
+    if (absl::IsUnavailable(look.status())) return Unreachable(*address, look.status());
     if (!look.ok()) return look.status();
     shares.Take(*look);
     if (question->once) {

@@ -40,12 +40,12 @@ struct TextRunner::Row {
 };
 
 std::vector<Flag> WithTextRunnerFlags(std::vector<Flag> more) {
-  std::vector<Flag> flags = {
-      {"cut", "longest|shortest|random", "which tokens a text is cut into", "longest"},
-      {"seed", "NUMBER", "of random spellings", "1"},
+  const std::vector<Flag> flags = {
+      {"cut", "longest|shortest|random", "how a text is cut into tokens", "longest"},
+      {"seed", "NUMBER", "of random cuts", "1"},
   };
-  flags.insert(flags.end(), more.begin(), more.end());
-  return flags;
+  more.insert(more.end(), flags.begin(), flags.end());
+  return more;
 }
 
 absl::StatusOr<std::unique_ptr<TextRunner>> TextRunner::Open(const Connection& connection,

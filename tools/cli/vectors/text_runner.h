@@ -38,7 +38,7 @@ struct TextVerdict {
   absl::Status error;
 };
 
-// --cut and --seed, then `more`.
+// `more`, a command's own, then --cut and --seed.
 std::vector<Flag> WithTextRunnerFlags(std::vector<Flag> more);
 
 // One stream; its grammars' rows are closed before Run() returns.

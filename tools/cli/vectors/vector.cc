@@ -29,6 +29,8 @@ absl::StatusOr<Expect> ReadExpect(absl::string_view name) {
 absl::StatusOr<Vector> ReadVector(absl::string_view line) {
   try {
     const Json json = Json::parse(line.begin(), line.end());
+    for (const char* const key : {"id", "kind", "grammar", "expect", "accepts", "rejects"})
+      if (!json.contains(key)) return absl::InvalidArgumentError(absl::StrCat(key, ": is missing"));
     const absl::StatusOr<Expect> expect = ReadExpect(json.at("expect").get<std::string>());
     if (!expect.ok()) return expect.status();
     return Vector{json.at("id"), json.at("kind"),    json.at("grammar"),
