@@ -157,7 +157,8 @@ AnyTerm TermStore::Repeat(AnyTerm body, std::uint32_t min, std::uint32_t max) {
     term->nullable = min == 0;
     term->may_be_empty = b.may_be_empty && min > 0;
     term->in_limited = b.in_limited;
-    term->clamped = b.clamped || min > clamp_ || (max > clamp_ && max != kUnbounded);
+    // No bound looks like the least one that is clamped.
+    term->clamped = b.clamped || min > clamp_ || (max >= clamp_ && max != kUnbounded);
     term->depth = Above(b.depth);
     term->min_bytes = SaturatingMul(b.min_bytes, min);
     term->key = Mix(Mix(Mix(Seed(TermKind::kRepeat), b.key), ClampCount(min)), ClampCount(max));

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/substitute.h"
 #include "gtest/gtest.h"
 
 #include "grammar_core/compile/compiler.h"
@@ -155,6 +156,41 @@ TEST(MatcherTest, MasksAreStoredUnlessOwnStopIdsChangeThem) {
   EXPECT_EQ(changed->serial(), 0);
   own = Matcher(grammar);
   EXPECT_TRUE(changed->Allows(kOther)) << "it outlives the matcher";
+}
+
+// Masks are shared by keys, in which a count beyond the reach of one token is any such count.
+TEST(MatcherTest, AfterGrammarsOfOtherCountsAGrammarHasItsOwnMasks) {
+  const int reach = TestVocabulary()->max_token_bytes();
+  for (int count = 1; count <= reach + 3; ++count) {
+    std::vector<std::string> schemas;
+    for (const char* body : {"^[ab]*$$", "^[ab]{0,$0}$$", "^[ab]{$0,}$$", "^[ab]{$0,$1}$$"}) {
+      const std::string pattern = absl::Substitute(body, count, count + 1);
+      // No letter may be a b where the count leaves only room for two.
+      schemas.push_back(absl::Substitute(
+          R"({"type":"string","pattern":"$0","allOf":[{"pattern":"a{$1}|b{$2}"}]})", pattern, count,
+          count + 1));
+      schemas.push_back(absl::Substitute(
+          R"({"type":"string","pattern":"^[ab]{0,$1}$$","not":{"pattern":"$0"}})", pattern, count));
+    }
+    for (int order = 0; order < 2; ++order) {
+      const auto shared = TokenizerSpace::Create(TestVocabulary());
+      for (const std::string& schema : schemas) {
+        SCOPED_TRACE(schema);
+        Budget budget = Budget::Unlimited();
+        const GrammarSource source = {"json_schema", schema, {}};
+        const auto grammar = CompileGrammar(source, shared, Limits(), budget);
+        if (!grammar.ok()) continue;  // no text is left
+        Matcher matcher(*grammar);
+        Matcher alone(Compiled("json_schema", schema));
+        for (const char byte : {'"', 'a', 'a'}) {
+          if (!matcher.Accept(static_cast<unsigned char>(byte)).ok()) break;
+          TakeText(&alone, {&byte, 1});
+          EXPECT_EQ(AllowedBy(MaskOf(&matcher)), AllowedBy(MaskOf(&alone))) << byte;
+        }
+      }
+      std::reverse(schemas.begin(), schemas.end());
+    }
+  }
 }
 
 TEST(MatcherTest, AMaskOutlivesItsGrammar) {
