@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "gtest/gtest.h"
 
 #include "tests/frontend/number_judge.h"
@@ -140,6 +141,31 @@ TEST(NumberLanguageTest, TakesTheNumbersOfItsSpecWhateverTheSpelling) {
   }
   EXPECT_GT(specs, 900);
   EXPECT_GT(accepted, 7000);
+}
+
+// Fewer digits tell every remainder, but their shifts all make multiples of what is excluded.
+TEST(NumberLanguageTest, TakesFineMultiplesThatAreNoCoarseOnesAboveABound) {
+  struct Row {
+    const char* step;
+    std::int64_t units;  // hundredths
+    const char* excluded;
+    std::int64_t excluded_units;
+  };
+  for (const Row& row : {Row{"0.1", 10, "1", 100}, Row{"0.01", 1, "0.1", 10},
+                         Row{"0.01", 1, "1", 100}, Row{"0.05", 5, "0.5", 50}})
+    for (const std::int64_t least : {1, 2, 10, 30}) {
+      NumberSpec spec;
+      spec.intervals = {{.min = ReadDecimal(absl::StrCat(least))}};
+      spec.multiple_of = {ReadDecimal(row.step)};
+      spec.not_multiple_of = {ReadDecimal(row.excluded)};
+      std::optional<NumberLanguage> language = NumberLanguage::Create(spec);
+      ASSERT_TRUE(language.has_value());
+      for (std::int64_t n = 0; n < 12'000; ++n) {
+        const std::string text = absl::StrFormat("%d.%02d", n / 100, n % 100);
+        const bool right = n >= least * 100 && n % row.units == 0 && n % row.excluded_units != 0;
+        ASSERT_EQ(Accepts(*language, text), right) << ToString(spec) << " on " << text;
+      }
+    }
 }
 
 // Walks at random and looks for an end from wherever it comes.

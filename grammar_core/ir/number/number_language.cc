@@ -370,14 +370,25 @@ bool NumberLanguage::CanDivideIn(const State& s, std::uint32_t fraction, const R
   const std::uint64_t remainder = divisors_.Shift(s.remainder, s.zeros);
   // No more digits lead to another remainder.
   const std::uint32_t most = divisors_.digits() + fewest;
-  for (std::uint32_t count = fewest; count <= most; ++count) {
+  const auto can_follow = [&](std::uint32_t count) {
     const IntRange exponents = room.For(count);
-    if (exponents.lo > exponents.hi) continue;
+    if (exponents.lo > exponents.hi) return false;
     const std::int64_t digits = std::int64_t{fraction} + count;
     const IntRange shifts =
         Common(Shifted(exponents, divisors_.scale() - digits), {0, kPlusInfinity});
-    if (divisors_.CanFollow(remainder, count, shifts, nonzero)) return true;
-  }
+    // Of many digits the first may be zeros.
+    const std::uint32_t free = std::min(count, most);
+    return divisors_.CanFollow(divisors_.Shift(remainder, count - free), free, shifts, nonzero);
+  };
+  for (std::uint32_t count = fewest; count <= most; ++count)
+    if (can_follow(count)) return true;
+  // But they lower the least shift, where a larger one makes a multiple of what is excluded. All
+  // shifts of more than log2 of the modulus are alike.
+  const std::int64_t unshifted = room.exponents.lo - fraction + divisors_.scale();
+  const std::int64_t last_shift = std::int64_t{4} * divisors_.digits();
+  for (std::int64_t count = std::max<std::int64_t>(most + 1, unshifted - last_shift);
+       count <= unshifted; ++count)
+    if (can_follow(static_cast<std::uint32_t>(count))) return true;
   if (!divisors_.allows_finer() || room.exponents.lo > room.exponents.hi) return false;
   // So many digits that the last one, not 0, is finer than the units.
   const std::int64_t exponent = room.exponents.lo;
