@@ -72,6 +72,11 @@ INSTANTIATE_TEST_SUITE_P(
          0, false},
         {"FailsAnyway", R"({"type":"string","not":{"type":"number","minimum":1}})", 0, false},
         {"MayHold", R"({"type":"string","not":{"minLength":2,"maxLength":5}})", 1, false},
+        // Where the condition holds, b is evaluated and may be there.
+        {"MayHoldByWhatAnotherEvaluates",
+         R"({"type":"object","unevaluatedProperties":false,"if":{"properties":{"b":true}},
+             "not":{"properties":{"b":{"const":0}},"required":["b"]}})",
+         2, false},
     }),
     [](const auto& test) { return test.param.name; });
 

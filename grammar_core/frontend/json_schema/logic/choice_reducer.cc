@@ -56,7 +56,8 @@ Conjunction ChoiceReducer::Reduce(Conjunction all) {
 // A oneOf of many branches leaves as many negated ones in each.
 void ChoiceReducer::DropImplied(Conjunction* all) {
   Conjunction sure = *all;
-  sure.choices.clear();
+  // Without what a watched choice evaluates more would be forbidden.
+  std::erase_if(sure.choices, [](const Claim& choice) { return choice.watchers == 0; });
   std::erase_if(all->choices, [&](const Claim& choice) {
     return choice.kind == Kind::kSchema && choice.negated && budget_.Spend().ok() &&
            contradiction_.In(logic_.Expand({choice.Negated()}, sure));
