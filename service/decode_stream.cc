@@ -337,7 +337,8 @@ absl::Status DecodeStream::TakeStep(absl::string_view bytes) {
   if (memory_stream_ != nullptr || !WithdrawOffer())
     return BadField("step", "the steps of this stream go through its shared memory");
   host_->metrics->StepWaited(std::chrono::duration<double>(waited_).count());
-  if (absl::Status begun = exchange_->Begin(bytes, kTurn); !begun.ok()) return begun;
+  const Clock::Duration turn = IsAlone() ? kTurnAlone : kTurn;
+  if (absl::Status begun = exchange_->Begin(bytes, turn); !begun.ok()) return begun;
   if (const Helper helper = AnswerInTurn(); helper != Helper::kNobody) {
     GiveAway(helper);
     return absl::OkStatus();
@@ -347,13 +348,15 @@ absl::Status DecodeStream::TakeStep(absl::string_view bytes) {
   return absl::OkStatus();
 }
 
+// With nobody else on the queue: this stream, and the one that waits to be accepted.
+bool DecodeStream::IsAlone() const { return *live_ <= 2; }
+
 DecodeStream::Helper DecodeStream::AnswerInTurn() {
-  constexpr int kAlone = 2;  // this stream, and the one that waits to be accepted
   if (exchange_->takes_long()) return Helper::kStepThread;
   if (exchange_->put_off()) return Helper::kLongStepThread;
-  // With nobody else on the queue a mask may as well be made here: giving away costs two wake-ups.
-  const bool is_alone = host_->mask_makers == nullptr || *live_ <= kAlone;
-  if (exchange_->AnswerSome(is_alone ? NewMasks::kMade : NewMasks::kRefused))
+  // Alone, a mask may as well be made here: giving away costs two wake-ups.
+  const bool made_here = host_->mask_makers == nullptr || IsAlone();
+  if (exchange_->AnswerSome(made_here ? NewMasks::kMade : NewMasks::kRefused))
     return Helper::kNobody;
   return exchange_->put_off() ? Helper::kLongStepThread : Helper::kMaskMaker;
 }
