@@ -7,9 +7,9 @@
 // Shared memory  once the client has fetched what its Welcome offered, a MemoryStream has the
 //          exchange, and what is left here is to tell of going away and to end.
 // Steps    run on the queue's own thread, for kTurn, and where no other stream waits for
-//          kTurnAlone. What is not done then goes on on a thread of a low priority that is there for
-//          this step alone. One that may wait for a compile or brings a grammar's text runs on a
-//          StepThreads' thread, too, and holds up no other stream. Where the queue has other
+//          kTurnAlone. What is not done then goes on on a thread of a low priority that is there
+//          for this step alone. One that may wait for a compile or brings a grammar's text runs on
+//          a StepThreads' thread, too, and holds up no other stream. Where the queue has other
 //          streams, a step is given away at its first mask that is to be made, to threads that no
 //          compile uses.
 // Slow readers  a message is read only while fewer than kMaxQueued replies of kMaxQueuedBytes wait
@@ -71,8 +71,8 @@ class DecodeStream {
   static constexpr std::size_t kMaxQueued = 4;
   // How long a step holds the queue's thread.
   static constexpr std::chrono::microseconds kTurn{200};
-  // While no other stream waits: 256 rows with drafts take half of it, and to hand a step over takes
-  // two wake-ups.
+  // While no other stream waits: 256 rows with drafts take half of it, and a step that is handed
+  // over takes two wake-ups.
   static constexpr std::chrono::microseconds kTurnAlone{1000};
   // The replies' bytes, past which no further one is made.
   static constexpr std::int64_t kMaxQueuedBytes = 16 << 20;
