@@ -113,9 +113,7 @@ Endings::Node Endings::DistinctEnding(const TokenStepper& stepper, State state, 
   assert(!RowStates::IsOwn(state));
   if (const auto known = distinct_.find(state); known != distinct_.end()) return known->second;
   if (FewAsIfEqual(stepper, state) == kNever) return kNone;
-  const Node node = MakeDistinct(stepper, state, work);
-  if (work.ok()) distinct_[state] = node;
-  return node;
+  return MakeDistinct(stepper, state, work);
 }
 
 // As long as the ending goes through states of all rows it is the same for each of them.
@@ -131,16 +129,16 @@ Endings::Node Endings::MakeDistinct(const TokenStepper& stepper, State state, Wo
     path.push_back(next);
   }
   if (!work.ok()) return kNone;
-  Node node = kNone;
-  if (const auto known = distinct_.find(path.back()); known != distinct_.end())
-    node = known->second;
-  else if (const auto found = DistinctOf(stepper, path.back(), work); found.has_value())
-    node = distinct_[path.back()] = PutAll(stepper.search(), *found);
-  if (node == kNone) {
-    // Another byte before may lead on.
-    const auto found = DistinctOf(stepper, state, work);
-    return found.has_value() ? PutAll(stepper.search(), *found) : kNone;
-  }
+  const auto look = [&](State from) {
+    const auto found = DistinctOf(stepper, from, work);
+    const Node node = found.has_value() ? PutAll(stepper.search(), *found) : kNone;
+    if (work.ok()) distinct_[from] = node;
+    return node;
+  };
+  const auto known = distinct_.find(path.back());
+  Node node = known != distinct_.end() ? known->second : look(path.back());
+  // Another byte before may lead on.
+  if (node == kNone && path.size() > 1) return look(state);
   for (path.pop_back(); !path.empty() && node != kNone; path.pop_back()) {
     node = PutAll(stepper.search(), {ending.substr(path.size() - 1, 1), node});
     distinct_[path.back()] = node;

@@ -53,11 +53,6 @@ Hash128 RowStates::KeyOf(State state) const {
   return memory_->KeyOf(state);
 }
 
-bool RowStates::Completes(State state, absl::string_view text, Work& work) const {
-  const auto lock = memory_->Lock();
-  return memory_->Completes(state, text, work);
-}
-
 std::vector<std::string> RowStates::TakenRests(State state) const {
   const auto lock = memory_->Lock();
   return memory_->TakenRests(state);

@@ -100,10 +100,8 @@ class RowStates {
   // Equal for states that look alike to one token.
   [[nodiscard]] Hash128 KeyOf(State state) const;
 
-  // For closing. Whether `text` is a whole rest of an own state's text, and its items differ. What
-  // the value or name that is being written may become and may not, each as far as it is raw text.
-  // Whether what follows is certainly the inside of a string.
-  [[nodiscard]] bool Completes(State state, absl::string_view text, Work& work) const;
+  // For closing. What the value or name that is being written may become and may not, each as far
+  // as it is raw text. Whether what follows is certainly the inside of a string.
   [[nodiscard]] std::vector<std::string> TakenRests(State state) const;
   [[nodiscard]] bool InString(State state) const;
 

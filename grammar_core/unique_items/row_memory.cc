@@ -214,18 +214,6 @@ RowMemory::Ways RowMemory::WaysBehind(State state, unsigned char byte, Work& wor
   return next;
 }
 
-bool RowMemory::Completes(State state, absl::string_view text, Work& work) {
-  const Scratch scratch(this);
-  Ways ways = WaysOf(state);
-  for (const char byte : text) {
-    Ways next;
-    for (const Way& way : ways) StepWay(way, static_cast<unsigned char>(byte), &next, work);
-    if (next.empty() || !work.ok()) return false;
-    ways = std::move(next);
-  }
-  return std::ranges::any_of(ways, [&](const Way& way) { return automaton_->MayEnd(way.term); });
-}
-
 std::vector<std::string> RowMemory::TakenRests(State state) const {
   std::vector<std::string> rests;
   if (!IsOwn(state)) return rests;

@@ -139,7 +139,6 @@ class RowMemory {
   [[nodiscard]] std::optional<InItem> InItemString(State state) const;
 
   // For RowStates: see there.
-  [[nodiscard]] bool Completes(State state, absl::string_view text, Work& work);
   [[nodiscard]] std::vector<std::string> TakenRests(State state) const;
 
   // For DistinctSearch. The ways behind `byte` are added to `next`. Whether one may repeat, there

@@ -109,11 +109,15 @@ TEST_F(RowMemoryTest, ACopyKnowsItsStatesInAnotherAutomaton) {
             RowMemory::Of(other->StepText(other->start(), "{\"", &taken, grammar_.work())));
 }
 
-TEST_F(RowMemoryTest, CompletesHeedsWhatIsWritten) {
+TEST_F(RowMemoryTest, AWholeTextHeedsWhatIsWritten) {
   const RowMemory::State state = Behind("{\"tags\":[\"a\",\"");
-  EXPECT_TRUE(row_.Completes(state, "b\"]}", grammar_.work()));
-  EXPECT_FALSE(row_.Completes(state, "a\"]}", grammar_.work()));
-  EXPECT_FALSE(row_.Completes(state, "b\"]", grammar_.work())) << "not a whole text";
+  const auto completes = [&](absl::string_view text) {
+    const RowMemory::State end = Take(&row_, state, text);
+    return end != kNothingTerm && grammar_.automaton().MayEnd(row_.Shared(end));
+  };
+  EXPECT_TRUE(completes("b\"]}"));
+  EXPECT_FALSE(completes("a\"]}"));
+  EXPECT_FALSE(completes("b\"]")) << "not a whole text";
 }
 
 TEST_F(RowMemoryTest, TakenRestsAreWhatMayNotFollow) {
