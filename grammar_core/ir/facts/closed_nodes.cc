@@ -27,20 +27,8 @@ absl::string_view AsBytes(const std::u32string& text) {
 
 // What the node says beside its kind and children; nothing for a node that is not closed.
 std::optional<Hash128> HashPayload(const GrammarIr& ir, const IrNode& node, Hash128 hash) {
+  if (const auto literal = MixLiteral(ir, node, hash); literal.has_value()) return literal;
   switch (node.kind) {
-    case IrKind::kBytes:
-      return MixBytes(hash, BytesOf(ir, node));
-    case IrKind::kByteSet:
-      return MixBits(hash, ByteSetOf(ir, node));
-    case IrKind::kText:
-      return MixBytes(hash, AsBytes(TextOf(ir, node)));
-    case IrKind::kTextSet:
-      for (const std::u32string& text : TextSetOf(ir, node)) hash = MixBytes(hash, AsBytes(text));
-      return hash;
-    case IrKind::kCharSet:
-      for (const CharRange& range : CharSetOf(ir, node).ranges())
-        hash = Mix(Mix(hash, range.lo), range.hi);
-      return hash;
     case IrKind::kNumber:
       return MixBytes(hash, NumberKey(NumberOf(ir, node)));
     case IrKind::kTokens:
@@ -71,6 +59,26 @@ Hash128 HashOf(const GrammarIr& ir, const IrNode& node, const std::vector<Hash12
 }
 
 }  // namespace
+
+std::optional<Hash128> MixLiteral(const GrammarIr& ir, const IrNode& node, Hash128 hash) {
+  switch (node.kind) {
+    case IrKind::kBytes:
+      return MixBytes(hash, BytesOf(ir, node));
+    case IrKind::kByteSet:
+      return MixBits(hash, ByteSetOf(ir, node));
+    case IrKind::kText:
+      return MixBytes(hash, AsBytes(TextOf(ir, node)));
+    case IrKind::kTextSet:
+      for (const std::u32string& text : TextSetOf(ir, node)) hash = MixBytes(hash, AsBytes(text));
+      return hash;
+    case IrKind::kCharSet:
+      for (const CharRange& range : CharSetOf(ir, node).ranges())
+        hash = Mix(Mix(hash, range.lo), range.hi);
+      return hash;
+    default:
+      return std::nullopt;
+  }
+}
 
 std::vector<Hash128> HashClosedNodes(const GrammarIr& ir) {
   std::vector<Hash128> hashes(ir.nodes.size());

@@ -7,12 +7,16 @@
 #ifndef MASKD_GRAMMAR_CORE_IR_FACTS_CLOSED_NODES_H_
 #define MASKD_GRAMMAR_CORE_IR_FACTS_CLOSED_NODES_H_
 
+#include <optional>
 #include <vector>
 
 #include "grammar_core/base/hash128.h"
 #include "grammar_core/ir/grammar_ir.h"
 
 namespace maskd {
+
+// `hash` with the bytes, texts or characters that a leaf of these says; nothing for other nodes.
+std::optional<Hash128> MixLiteral(const GrammarIr& ir, const IrNode& node, Hash128 hash);
 
 // By node; linear in the nodes and what they hold.
 std::vector<Hash128> HashClosedNodes(const GrammarIr& ir);

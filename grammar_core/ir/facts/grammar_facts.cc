@@ -16,6 +16,7 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/saturating.h"
 #include "grammar_core/base/utf8.h"
+#include "grammar_core/ir/facts/closed_nodes.h"
 #include "grammar_core/ir/facts/rule_groups.h"
 #include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/object_end.h"
@@ -34,10 +35,6 @@ constexpr std::uint32_t kItemPunctuation = 2;
 
 // Of a member's line: the line feed, and the spaces where no level is around the object.
 std::uint32_t LineBytes(const ObjectSpec& spec) { return spec.is_block() ? spec.indent + 1 : 0; }
-
-absl::string_view AsBytes(const std::u32string& text) {
-  return {reinterpret_cast<const char*>(text.data()), text.size() * sizeof(char32_t)};
-}
 
 Hash128 HashTokens(const TokenSpec& spec, Hash128 hash) {
   hash = Mix(hash, spec.negated);
@@ -410,24 +407,12 @@ Hash128 GrammarFacts::NumberHash(std::uint32_t number) const {
 
 // What a node says beside its kind and parts.
 Hash128 GrammarFacts::HashPayload(const IrNode& node, Hash128 hash) const {
+  if (const auto literal = MixLiteral(*ir_, node, hash); literal.has_value()) return *literal;
   switch (node.kind) {
-    case IrKind::kBytes:
-      return MixBytes(hash, BytesOf(*ir_, node));
-    case IrKind::kByteSet:
-      return MixBits(hash, ByteSetOf(*ir_, node));
     case IrKind::kTokens:
       return HashTokens(TokensOf(*ir_, node), hash);
     case IrKind::kNumber:
       return Mix(hash, NumberHash(PoolIndexOf(node)));
-    case IrKind::kText:
-      return MixBytes(hash, AsBytes(TextOf(*ir_, node)));
-    case IrKind::kTextSet:
-      for (const std::u32string& text : TextSetOf(*ir_, node)) hash = MixBytes(hash, AsBytes(text));
-      return hash;
-    case IrKind::kCharSet:
-      for (const CharRange& range : CharSetOf(*ir_, node).ranges())
-        hash = Mix(Mix(hash, range.lo), range.hi);
-      return hash;
     case IrKind::kRepeat:
     case IrKind::kBlock:
       return Mix(Mix(hash, IrPayload::First(node)), IrPayload::Second(node));

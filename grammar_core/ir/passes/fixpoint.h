@@ -53,6 +53,10 @@ class NodeUsers {
   std::vector<NodeId> users_;
 };
 
+// Stands for how many nodes an object with conditions waits for: it is asked, once nothing else is
+// left to do.
+inline constexpr std::uint32_t kAsks = std::numeric_limits<std::uint32_t>::max();
+
 // The property of every node. `needs(node)` says how a node's follows from its DependedOn() nodes.
 // Errors: those of the budget.
 template <typename Needs>
@@ -60,10 +64,7 @@ absl::StatusOr<std::vector<bool>> LeastFixpoint(const GrammarIr& ir, Budget& bud
   const std::size_t count = ir.nodes.size();
   std::vector<NodeId> needed;
   std::vector<std::uint32_t> ends(count);
-  // How many of those a node waits for. Objects with conditions are asked once nothing else is left
-  // to do.
-  constexpr std::uint32_t kAsks = std::numeric_limits<std::uint32_t>::max();
-  std::vector<std::uint32_t> waiting(count, 0);
+  std::vector<std::uint32_t> waiting(count, 0);  // for how many of those
   std::vector<bool> has(count, false);
   std::vector<NodeId> queue;
   std::vector<NodeId> to_ask;
