@@ -60,6 +60,17 @@ Owned<maskd_stream> OpenStream(maskd_client* client, std::uint32_t width) {
   return {stream, &maskd_stream_free};
 }
 
+// One row of logits, which stay the vector's.
+maskd_logits OneRow(std::vector<float>* values) {
+  maskd_logits logits = {};
+  logits.struct_size = sizeof logits;
+  logits.data = values->data();
+  logits.row_count = 1;
+  logits.width = std::ssize(*values);
+  logits.row_stride = logits.width;
+  return logits;
+}
+
 TEST(CFunctionsTest, NullIsAnErrorOrNothing) {
   const std::vector<std::pair<const char*, maskd_status*>> refused = {
       {"client", maskd_client_connect("local:", 1, nullptr)},
@@ -231,12 +242,7 @@ TEST(CApplierTest, NumbersThatCannotBeAreErrors) {
     EXPECT_THAT(message, StartsWith("type: "));
   }
   std::vector<float> values(kWidth, 1);
-  maskd_logits logits = {};
-  logits.struct_size = sizeof logits;
-  logits.data = values.data();
-  logits.row_count = 1;
-  logits.width = kWidth;
-  logits.row_stride = kWidth;
+  const maskd_logits logits = OneRow(&values);
   const std::vector<std::int32_t> words(9);
   for (const std::int64_t rows : {std::int64_t{2}, kMost, kMost / 4}) {
     const auto [code, message] =
@@ -290,12 +296,7 @@ TEST(CResultTest, AnotherStreamThatFillsNothingChangesNothing) {
   ExpectOk(maskd_applier_new("cpu", &made));
   const Owned<maskd_applier> applier{made, &maskd_applier_free};
   std::vector<float> values(kWidth, 1);
-  maskd_logits logits = {};
-  logits.struct_size = sizeof logits;
-  logits.data = values.data();
-  logits.row_count = 1;
-  logits.width = kWidth;
-  logits.row_stride = kWidth;
+  const maskd_logits logits = OneRow(&values);
   const maskd_target target = {.row = 1, .position = 0, .logits_row = 0};
   ExpectOk(maskd_result_apply(result.get(), made, &target, 1, &logits));
   EXPECT_EQ(std::count(values.begin(), values.end(), 1.0F), 10);
