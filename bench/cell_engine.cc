@@ -28,7 +28,7 @@ constexpr Seconds kTaken{1};
 constexpr Seconds kAlone{30};
 constexpr int kMostSettles = 3;
 constexpr std::size_t kMostAsked = 8;
-// An engine whose stream is lost begins anew.
+// So long after its stream was lost an engine begins again.
 constexpr Seconds kRestart{1};
 
 constexpr int kFirstFresh = 1'000'000;

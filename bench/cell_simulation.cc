@@ -202,7 +202,7 @@ class Cell {
     Server(i).Kill();
     for (const auto& engine : engines_) engine->ServerEnded(i);
   }
-  // Whether each server that serves has the mean but for a fifth.
+  // Whether each server that serves is within a fifth of the mean.
   [[nodiscard]] bool IsEven() const {
     std::vector<double> streams;
     for (const CellServer& server : servers_)

@@ -348,7 +348,7 @@ absl::Status DecodeStream::TakeStep(absl::string_view bytes) {
   return absl::OkStatus();
 }
 
-// With nobody else on the queue: this stream, and the one that waits to be accepted.
+// The queue has this stream, and a call that is still to be accepted.
 bool DecodeStream::IsAlone() const { return *live_ <= 2; }
 
 DecodeStream::Helper DecodeStream::AnswerInTurn() {

@@ -42,7 +42,7 @@ void IdleRows::RestAfterRenewals() {
   if (renewals_seen_.exchange(renewals, std::memory_order_relaxed) != renewals) RestSoon();
 }
 
-// One that waits already will see what made this one wanted, too.
+// A job that waits already will see what made this one wanted, too.
 void IdleRows::RestSoon() {
   pool_.Submit([this] { RestAll(); });
 }

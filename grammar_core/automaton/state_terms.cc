@@ -54,7 +54,7 @@ class NamelessText {
         return OfSequence(id, depth);
       case TermKind::kRepeat: {
         const auto [body, min, max] = AsRepeat(term);
-        // Of a body that bytes can pass in part it would have to be told how often.
+        // Bytes may pass a part of the body, and how often is not kept: then it counts as a whole.
         const Part part = PartOf(body, depth + 1);
         if (part.whole != kNothingTerm) return {id, id};
         return {part.begins, min == 0 ? kEmptyTerm : kNothingTerm};

@@ -157,7 +157,7 @@ AnyTerm TermStore::Repeat(AnyTerm body, std::uint32_t min, std::uint32_t max) {
     term->nullable = min == 0;
     term->may_be_empty = b.may_be_empty && min > 0;
     term->in_limited = b.in_limited;
-    // No bound looks like the least one that is clamped.
+    // In the key, the least clamped count looks like no bound.
     term->clamped = b.clamped || min > clamp_ || (max >= clamp_ && max != kUnbounded);
     term->depth = Above(b.depth);
     term->min_bytes = SaturatingMul(b.min_bytes, min);

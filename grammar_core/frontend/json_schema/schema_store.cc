@@ -4,8 +4,8 @@
 // nodes into the grammar of the request, as it would copy those of a schema that was just read.
 // So a grammar cannot tell whether one of its schemas was known.
 //
-// Cost  a key of the text and a look-up; of a new schema its reading, and a hash of each node, by
-//       which the nodes that it shares with other schemas of a request are copied once.
+// Cost  a key of the text and a look-up. A new schema is read, and each of its nodes hashed: nodes
+//       that schemas of a request share are found by that, and copied once.
 #include "grammar_core/frontend/json_schema/schema_store.h"
 
 #include <cassert>

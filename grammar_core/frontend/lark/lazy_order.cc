@@ -42,7 +42,7 @@ class LazyWriter {
     std::map<std::uint32_t, std::uint32_t> anew;
     for (const auto& [definition, leaves] : held_)
       anew[definition] = WrittenAnew(definition, leaves);
-    // What %extend goes on from has its definition under a name of its own.
+    // What %extend goes on from is defined under another name.
     for (std::optional<std::uint32_t>& definition : grammar_.definition_of) {
       const auto found = definition.has_value() ? anew.find(*definition) : anew.end();
       if (found != anew.end()) definition = found->second;

@@ -3,8 +3,8 @@
 // over the rules that call each other. Places are then the sets of a subset construction, which
 // steps by a kind of terminal instead of a character.
 //
-// A rule has positions of its own for each call, so that what follows is what follows that call.
-// Only where rules come back to themselves calls have one, and whichever of them may follow.
+// A rule has other positions for each call, so that what follows is what follows that call. Where
+// rules come back to themselves all calls share their positions, and what follows any may follow.
 //
 // Invariant  the expressions of a definition stand behind their parts, so one sweep forwards
 //            settles a definition whose calls are settled.
@@ -95,7 +95,7 @@ void LazyPlaces::FindReached(std::uint32_t start) {
   }
 }
 
-// Calls of rules that are defined; of one that is not is told later.
+// Calls of rules that are defined. A rule that is not is an error, which is told later.
 std::vector<ExprId> LazyPlaces::CallsIn(std::uint32_t definition) const {
   const Definition& rule = grammar_.definitions[definition];
   std::vector<ExprId> calls;

@@ -228,7 +228,8 @@ class XmlWriter {
                                {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
   }
 
-  // Of a name that ends sooner another one would be read back: a member that may be left out is.
+  // A name that ends sooner would be read back as another one. Such a member is left out, if it may
+  // be.
   absl::StatusOr<bool> IsWritten(const ObjectSpec::Member& member) {
     if (HoldsAny(member.name, excludes_)) return false;
     if (!EndsSooner(NameOf(member))) return true;

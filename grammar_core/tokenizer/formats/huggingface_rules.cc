@@ -1,6 +1,6 @@
 // The parts of a file are read one after the other, and what one leaves is what the next one sees:
 // a space that a normalizer has marked, characters that stand for bytes. Added tokens are cut out
-// first, those that are normalized after the others and behind the normalizer.
+// first. Normalized ones come after the others, behind the normalizer.
 //
 // Invariant  what is known is exact; where neighbours of an added token decide, it is unsure.
 // Cost       one pass over the pieces, and merging each of them once (merge_order.h).
@@ -49,7 +49,7 @@ struct Reading {
   bool pre_tokenizer_marks = false;
   // Whether a pre-tokenizer has put characters for bytes.
   bool is_byte_level = false;
-  // Whether something is put before a text, and so before what is behind an added token.
+  // Whether something is put before each text, and so before a text behind an added token.
   bool prepends = false;
 };
 
@@ -76,7 +76,7 @@ bool ReadSplit(const Json& split, EncodingRules* rules) {
   return true;
 }
 
-// Whether a Metaspace puts its mark before what is behind an added token, too.
+// Whether a Metaspace puts its mark also before the text behind an added token.
 bool PutsSpaceBeforeEach(const Json& metaspace) {
   const std::string scheme = TextField(metaspace, "prepend_scheme");
   const Json* const puts_space = FindField(metaspace, "add_prefix_space");
@@ -163,7 +163,7 @@ void PutLateAtoms(const std::vector<TokenId>& early, const std::vector<TokenId>&
   }
 }
 
-// Of the ordinary added tokens: an atom, unless its mark is looked for where spaces are not marked
+// An ordinary added token is an atom, unless its mark is looked for where spaces are not marked
 // yet. Then it is a piece, if it is one of the model's.
 void PutAdded(const Json& tree, const Reading& reading, const TokenizerDocument& document,
               const RawVocabulary& raw, EncodingRules* rules) {

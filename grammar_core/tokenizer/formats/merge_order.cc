@@ -1,6 +1,6 @@
-// A list orders tokens by where it first makes them. To merge by that order does what the list says
-// if the list has the last pair of each token that the order makes of the token's own text, and has
-// those in the same order.
+// A list orders tokens by where it first makes them. Merged by that order, each token's own text
+// has a last pair. To merge by the order does what the list says if the list has these pairs, and
+// in the same order.
 //
 // Why        Take a text, and merge it by the list and by the order side by side. Within what
 //            becomes a token, merges are those of the token's own text: none goes over its borders.
