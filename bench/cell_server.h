@@ -23,11 +23,11 @@
 #include "absl/status/statusor.h"
 
 #include "bench/cell_time.h"
-#include "service/grammar_store.h"
-#include "service/stream_registry.h"
-#include "service/stream_session.h"
-#include "service/tenant.h"
-#include "service/tokenizer_store.h"
+#include "service/callers/tenant.h"
+#include "service/grammars/grammar_store.h"
+#include "service/grammars/tokenizer_store.h"
+#include "service/streams/stream_registry.h"
+#include "service/streams/stream_session.h"
 
 namespace maskd::bench {
 

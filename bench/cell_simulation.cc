@@ -29,7 +29,7 @@
 #include "bench/cell_server.h"
 #include "bench/cell_time.h"
 #include "bench/samples.h"
-#include "service/log.h"
+#include "service/base/log.h"
 
 ABSL_FLAG(std::string, sizing, "bench/results/sizing.json", "What things cost.");
 ABSL_FLAG(std::vector<std::string>, scenario, {}, "Those alone; all.");

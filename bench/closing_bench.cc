@@ -7,9 +7,9 @@
 //
 // walks    rows of each schema take allowed tokens at random, each from a budget of its own: the
 //          fewest tokens that a text has, its end, and up to 50 more; or 300, 600. A step is the
-//          mask and the acceptance of its token, as service/sequence.h makes them, in processor
-//          time. `late` counts rows that did not end in their budget. The same rows without a
-//          budget are beside it, of at most 64 tokens.
+//          mask and the acceptance of its token, as service/sequences/sequence.h makes them, in
+//          processor time. `late` counts rows that did not end in their budget. The same rows
+//          without a budget are beside it, of at most 64 tokens.
 // left     with --left 300 the rows of each schema of --requests begin with random ones of 1 to 300
 //          tokens left; then the same rows again, in a stream that has met them.
 // texts    valid instances of MaskBench at budgets of the tokens that they need, end included, and
@@ -40,7 +40,7 @@
 #include "bench/rare_schemas.h"
 #include "bench/samples.h"
 #include "bench/step_rows.h"
-#include "service/sequence.h"
+#include "service/sequences/sequence.h"
 
 ABSL_FLAG(std::string, tokenizer, "", "Vocabulary file of scripts/fetch-vocab.");
 ABSL_FLAG(std::string, requests, "", "Schemas of examples/model_loop_python/requests.json.");

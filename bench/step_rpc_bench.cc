@@ -52,7 +52,7 @@
 #include "bench/step_rows.h"
 #include "client/cpp/client.h"
 #include "client/cpp/mask_plane.h"
-#include "service/config.h"
+#include "service/config/config.h"
 
 ABSL_FLAG(std::vector<std::string>, rows, (std::vector<std::string>{"1", "8", "64"}),
           "Batch sizes, separated by commas.");

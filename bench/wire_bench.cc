@@ -23,9 +23,9 @@
 #include "bench/documents.h"
 #include "grammar_core/matcher/matcher.h"
 #include "maskd/v1/mask_service.pb.h"
-#include "service/mask_forms.h"
-#include "service/reply_writer.h"
-#include "service/stream_types.h"
+#include "service/sequences/mask_forms.h"
+#include "service/sequences/stream_types.h"
+#include "service/wire/reply_writer.h"
 
 ABSL_FLAG(std::string, cases, "", "MaskBench cases.");
 ABSL_FLAG(std::string, tokenizer, "", "Vocabulary file of scripts/fetch-vocab.");

@@ -14,22 +14,21 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/memory_reserve.h"
 #include "local/local_call.h"
-#include "service/errors.h"
-#include "service/memory_plan.h"
-#include "service/request_reader.h"
-#include "service/response_writer.h"
-#include "service/status_map.h"
-#include "service/stream_terms.h"
+#include "service/base/errors.h"
+#include "service/config/memory_plan.h"
+#include "service/streams/stream_terms.h"
+#include "service/wire/request_reader.h"
+#include "service/wire/response_writer.h"
+#include "service/wire/status_map.h"
 
 namespace maskd::local {
 namespace {
 
 // Of what a server's streams share, what StepExchange and LocalCall need.
-service::StreamHost HostOf(const service::Config& config, const service::TokenizerShelf* tokenizers,
-                           service::GrammarStore* grammars, service::StepThreads* threads) {
+service::StreamHost HostOf(const service::Config& config, service::GrammarStore* grammars,
+                           service::StepThreads* threads) {
   service::StreamHost host;
   host.limits = service::LimitsOf(config);
-  host.tokenizers = tokenizers;
   host.grammars = grammars;
   host.threads = threads;
   return host;
@@ -78,7 +77,7 @@ Engine::Engine(const service::Config& config, service::TokenizerStorePtr tokeniz
     : tokenizers_(std::move(tokenizers)),
       grammars_(config, /*metrics=*/nullptr),
       calls_(&tokenizers_, &grammars_),
-      host_(HostOf(config, &tokenizers_, &grammars_, &threads_)) {}
+      host_(HostOf(config, &grammars_, &threads_)) {}
 
 absl::Status Engine::Compile(const v1::CompileRequest& request, absl::Time deadline,
                              v1::CompileResponse* response) {

@@ -12,12 +12,12 @@
 #include "absl/time/time.h"
 
 #include "client/cpp/local_engine.h"
-#include "service/compile_calls.h"
-#include "service/config.h"
-#include "service/grammar_store.h"
-#include "service/step_threads.h"
-#include "service/stream_host.h"
-#include "service/tokenizer_shelf.h"
+#include "service/config/config.h"
+#include "service/grammars/grammar_store.h"
+#include "service/grammars/tokenizer_shelf.h"
+#include "service/streams/step_threads.h"
+#include "service/streams/stream_host.h"
+#include "service/wire/compile_calls.h"
 
 namespace maskd::local {
 

@@ -17,7 +17,7 @@
 #include <sched.h>
 
 #include "client/cpp/wire_status.h"
-#include "service/status_map.h"
+#include "service/wire/status_map.h"
 
 namespace maskd::local {
 namespace {

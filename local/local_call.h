@@ -27,9 +27,9 @@
 #include "client/cpp/step_call.h"
 #include "grammar_core/base/mutex.h"
 #include "maskd/v1/mask_service.pb.h"
-#include "service/step_exchange.h"
-#include "service/stream_host.h"
-#include "service/stream_terms.h"
+#include "service/streams/stream_host.h"
+#include "service/streams/stream_terms.h"
+#include "service/wire/step_exchange.h"
 
 namespace maskd::local {
 

@@ -15,8 +15,8 @@
 
 #include "client/cpp/local_engine.h"
 #include "local/engine.h"
-#include "service/log.h"
-#include "service/tokenizer_flag.h"
+#include "service/base/log.h"
+#include "service/config/tokenizer_flag.h"
 
 namespace maskd::local {
 namespace {

@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-#include "service/config.h"
+#include "service/config/config.h"
 
 namespace maskd::local {
 

@@ -1,5 +1,6 @@
-// One poll loop for all connections, as service/metrics_port.cc has one, and threads for what the
-// page asks. The loop never waits for a handler: who is done leaves its answer and wakes the loop.
+// One poll loop for all connections, as service/ports/metrics_port.cc has one, and threads for what
+// the page asks. The loop never waits for a handler: who is done leaves its answer and wakes the
+// loop.
 //
 // Invariant  each step of a peer does what its socket allows without blocking. A peer whose time is
 //            over is closed, but for one that waits for its handler.

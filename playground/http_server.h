@@ -32,8 +32,8 @@
 #include "grammar_core/base/mutex.h"
 #include "playground/http_message.h"
 #include "ring/unique_fd.h"
-#include "service/listen_socket.h"
-#include "service/step_threads.h"
+#include "service/ports/listen_socket.h"
+#include "service/streams/step_threads.h"
 
 namespace maskd::playground {
 

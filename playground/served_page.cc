@@ -7,10 +7,10 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
-#include "service/addresses.h"
-#include "service/cancel_inside_calls.h"
-#include "service/log.h"
-#include "service/tenant_rule.h"
+#include "service/base/log.h"
+#include "service/config/addresses.h"
+#include "service/config/tenant_rule.h"
+#include "service/ports/cancel_inside_calls.h"
 
 namespace maskd::playground {
 namespace {

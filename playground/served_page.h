@@ -2,7 +2,7 @@
 //
 // Way      the page asks the server by the calls that every client has, over a channel inside the
 //          process; so all of the server's bounds are its bounds, too. It is a tenant and a peer,
-//          kPlayground, whose streams take no places of engines (service/admission.h).
+//          kPlayground, whose streams take no places of engines (service/callers/admission.h).
 // Bounds   kThreads requests at once, at a low priority; kMostConnections of kMostBody bytes each;
 //          kPlaygroundStreams streams. The live view reads the server's own figures.
 // End      Close() before the server drains: it ends the address, the connections, the streams that
@@ -22,8 +22,8 @@
 #include "grammar_core/base/mutex.h"
 #include "playground/answers.h"
 #include "playground/http_server.h"
-#include "service/config.h"
-#include "service/server.h"
+#include "service/config/config.h"
+#include "service/process/server.h"
 
 namespace maskd::playground {
 

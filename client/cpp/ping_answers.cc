@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The server gives a ping five seconds (service/server.cc).
+// The server gives a ping five seconds (service/process/server.cc).
 constexpr milliseconds kEvery{2'000};
 constexpr milliseconds kLook{1};
 

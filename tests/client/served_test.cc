@@ -19,7 +19,7 @@
 #include "client/apply/make_applier.h"
 #include "client/cpp/client.h"
 #include "client/cpp/errors.h"
-#include "service/server.h"
+#include "service/process/server.h"
 
 namespace maskd::client {
 namespace {

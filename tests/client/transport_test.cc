@@ -17,7 +17,7 @@
 #include "client/cpp/memory_call.h"
 #include "client/cpp/socket_path.h"
 #include "ring/handover.h"
-#include "service/server.h"
+#include "service/process/server.h"
 
 namespace maskd::client {
 namespace {

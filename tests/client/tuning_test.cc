@@ -19,7 +19,7 @@
 #include "client/cpp/client.h"
 #include "client/cpp/errors.h"
 #include "client/cpp/target_rows.h"
-#include "service/server.h"
+#include "service/process/server.h"
 
 namespace maskd::client {
 

@@ -14,7 +14,7 @@
 
 #include "client/apply/make_applier.h"
 #include "grammar_core/mask/token_mask.h"
-#include "service/response_writer.h"
+#include "service/wire/response_writer.h"
 
 namespace maskd {
 namespace {

@@ -22,8 +22,8 @@ def check(folder: pathlib.Path, path: str, line: str) -> subprocess.CompletedPro
     ("grammar_core/mask/token_mask.h", '#include "grammar_core/tokenizer/vocabulary.h"'),
     ("grammar_core/matcher/matcher.cc", '#include "grammar_core/frontend/front_end.h"'),
     ("cache/grammar_cache.cc", '#include "metrics/names.h"'),
-    ("service/server.cc", '#include <grpcpp/grpcpp.h>'),
-    ("service/server.cc", '#include "maskd/v1/grammar.pb.h"'),
+    ("service/process/server.cc", '#include <grpcpp/grpcpp.h>'),
+    ("service/process/server.cc", '#include "maskd/v1/grammar.pb.h"'),
     ("tools/cli/main.cc", '#include "client/cpp/client.h"'),
     ("service/main.cc", '#include "playground/served_page.h"'),
     ("playground/served_page.cc", '#include "client/cpp/client.h"'),
@@ -36,7 +36,7 @@ def test_an_edge_that_goes_down_is_allowed(tmp_path, path, line):
 
 
 @pytest.mark.parametrize("path, line, message", [
-    ("service/server.cc", '#include "playground/served_page.h"', "service may not include playground"),
+    ("service/process/server.cc", '#include "playground/served_page.h"', "service/process may not include playground"),
     ("service/main.cc", '#include "tools/cli/command.h"', "service/main.cc may not include tools"),
     ("playground/answers.cc", '#include "tools/cli/print.h"', "playground may not include tools"),
     ("grammar_core/frontend/registry.cc", '#include "grammar_core/compile/compiler.h"',
@@ -49,15 +49,19 @@ def test_an_edge_that_goes_down_is_allowed(tmp_path, path, line):
      "grammar_core/base may not include <google/protobuf/message.h>"),
     ("grammar_core/matcher/matcher.cc", '#include "prometheus/counter.h"',
      "grammar_core/matcher may not include <prometheus/counter.h>"),
-    ("cache/grammar_cache.cc", '#include "service/server.h"', "cache may not include service"),
-    ("service/checker.cc", '#include "grammar_core/rows/row_states.h"',
-     "service may not include grammar_core/rows"),
+    ("cache/grammar_cache.cc", '#include "service/process/server.h"', "cache may not include service/process"),
+    ("service/sequences/checker.cc", '#include "grammar_core/rows/row_states.h"',
+     "service/sequences may not include grammar_core/rows"),
+    ("service/grammars/preload.cc", '#include "service/streams/stream_session.h"',
+     "service/grammars may not include service/streams"),
+    ("service/streams/stream_session.cc", '#include <grpcpp/grpcpp.h>',
+     "service/streams may not include <grpcpp/grpcpp.h>"),
     ("cache/grammar_cache.cc", '#include "grammar_core/terms/term.h"',
      "cache may not include grammar_core/terms"),
     ("client/cpp/client.cc", '#include "grammar_core/base/error.h"',
      "client may not include grammar_core/base"),
     ("metrics/registry.cc", '#include "maskd/v1/grammar.pb.h"', "metrics may not include protos"),
-    ("service/server.cc", '#include "config.h"', "is not written from the root"),
+    ("service/process/server.cc", '#include "config.h"', "is not written from the root"),
     ("helpers/x.cc", '#include <vector>', "helpers is not a room"),
 ])
 def test_an_edge_that_goes_up_is_found_with_its_line(tmp_path, path, line, message):

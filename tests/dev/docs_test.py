@@ -20,7 +20,7 @@ def documents() -> list:
 
 
 def test_every_flag_of_maskd_is_in_the_operations_page_and_no_other():
-    flags = set(re.findall(r'\bFlag\{"([a-z_]+)"', read("service/config_flags.cc")))
+    flags = set(re.findall(r'\bFlag\{"([a-z_]+)"', read("service/config/config_flags.cc")))
     named = set(re.findall(r"`--([a-z_]+)`", read("docs/operations.md")))
     assert flags
     assert named == flags

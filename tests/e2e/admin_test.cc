@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "maskd/v1/admin_service.grpc.pb.h"
-#include "service/admin_server.h"
+#include "service/admin/admin_server.h"
 #include "tests/e2e/running_server.h"
 
 namespace maskd::service {

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "service/exit_guard.h"
+#include "service/process/exit_guard.h"
 #include "tests/e2e/running_server.h"
 #include "tests/e2e/server_program.h"
 

@@ -1,4 +1,4 @@
-#include "service/health_probe.h"
+#include "service/process/health_probe.h"
 
 #include <string>
 #include <thread>

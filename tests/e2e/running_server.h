@@ -16,8 +16,8 @@
 #include "maskd/v1/compile_service.grpc.pb.h"
 #include "maskd/v1/mask_service.grpc.pb.h"
 #include "maskd/v1/tokenizer_service.grpc.pb.h"
-#include "service/config.h"
-#include "service/server.h"
+#include "service/config/config.h"
+#include "service/process/server.h"
 
 namespace maskd::service {
 

@@ -26,7 +26,7 @@
 #include "ring/doorbell.h"
 #include "ring/handover.h"
 #include "ring/unique_fd.h"
-#include "service/memory_offers.h"
+#include "service/streams/memory_offers.h"
 #include "tests/e2e/running_server.h"
 
 namespace maskd::service {

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "service/decode_stream.h"
+#include "service/calls/decode_stream.h"
 #include "tests/e2e/running_server.h"
 
 namespace maskd::service {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "service/server.h"
+#include "service/process/server.h"
 #include "tests/e2e/running_server.h"
 #include "tests/service/no_threads.h"
 

@@ -1,6 +1,6 @@
 // Who comes in over TCP: TLS, clients' certificates, tokens, and certificates that change.
 
-#include "service/tls.h"
+#include "service/ports/tls.h"
 
 #include <chrono>
 #include <filesystem>

@@ -12,8 +12,8 @@
 
 #include "maskd/v1/compile_service.pb.h"
 #include "maskd/v1/mask_service.pb.h"
-#include "service/request_reader.h"
-#include "service/stream_terms.h"
+#include "service/streams/stream_terms.h"
+#include "service/wire/request_reader.h"
 #include "tests/fuzz/fuzz_checks.h"
 #include "tests/fuzz/fuzz_target.h"
 

@@ -9,7 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 
-#include "service/token_table.h"
+#include "service/callers/token_table.h"
 #include "tests/fuzz/fuzz_checks.h"
 #include "tests/fuzz/fuzz_target.h"
 

@@ -18,7 +18,7 @@
 #include "local/engine.h"
 #include "local/local_call.h"
 #include "local/local_engines.h"
-#include "service/log.h"
+#include "service/base/log.h"
 #include "tests/service/no_threads.h"
 
 namespace maskd::local {

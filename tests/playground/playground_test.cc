@@ -16,8 +16,8 @@
 #include "client/cpp/client.h"
 #include "playground/answers.h"
 #include "playground/http_server.h"
-#include "service/log.h"
-#include "service/server.h"
+#include "service/base/log.h"
+#include "service/process/server.h"
 #include "tools/attack/socket_address.h"
 
 namespace maskd::playground {

@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 
 #include "ring/unique_fd.h"
-#include "service/exit_guard.h"
+#include "service/process/exit_guard.h"
 #include "tests/e2e/running_server.h"
 #include "tests/e2e/server_program.h"
 #include "tools/attack/socket_address.h"

@@ -1,4 +1,4 @@
-#include "service/accept_loop.h"
+#include "service/ports/accept_loop.h"
 
 #include <atomic>
 #include <filesystem>
@@ -13,7 +13,7 @@
 #include <sys/un.h>
 
 #include "grammar_core/base/mutex.h"
-#include "service/listen_socket.h"
+#include "service/ports/listen_socket.h"
 
 namespace maskd::service {
 namespace {

@@ -1,4 +1,4 @@
-#include "service/admin_page.h"
+#include "service/admin/admin_page.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "service/admin_view.h"
+#include "service/admin/admin_view.h"
 
 #include <chrono>
 #include <cstdint>
@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "service/log.h"
-#include "service/tokenizer_store.h"
+#include "service/base/log.h"
+#include "service/grammars/tokenizer_store.h"
 
 namespace maskd::service {
 namespace {

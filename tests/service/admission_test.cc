@@ -1,4 +1,4 @@
-#include "service/admission.h"
+#include "service/callers/admission.h"
 
 #include <fstream>
 #include <string>
@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "service/caller.h"
-#include "service/tenant_rule.h"
+#include "service/callers/caller.h"
+#include "service/config/tenant_rule.h"
 #include "tests/base/test_folder.h"
 
 namespace maskd::service {

@@ -1,4 +1,4 @@
-#include "service/audit.h"
+#include "service/grammars/audit.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What a check says of a text where the vocabulary has markers as tokens.
-#include "service/checker.h"
+#include "service/sequences/checker.h"
 
 #include <memory>
 #include <string>
@@ -10,7 +10,7 @@
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/compile/compiler.h"
-#include "service/tokenizer_store.h"
+#include "service/grammars/tokenizer_store.h"
 
 namespace maskd::service {
 namespace {

@@ -1,5 +1,5 @@
 // Compile, Check and Explain without what carries them.
-#include "service/compile_calls.h"
+#include "service/wire/compile_calls.h"
 
 #include <functional>
 #include <memory>
@@ -14,8 +14,8 @@
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/memory_reserve.h"
-#include "service/errors.h"
-#include "service/log.h"
+#include "service/base/errors.h"
+#include "service/base/log.h"
 
 namespace maskd::service {
 namespace {

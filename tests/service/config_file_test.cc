@@ -1,4 +1,4 @@
-#include "service/config_file.h"
+#include "service/process/config_file.h"
 
 #include <fstream>
 #include <set>
@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "service/server_config.pb.h"
+#include "service/process/server_config.pb.h"
 
 namespace maskd::service {
 namespace {

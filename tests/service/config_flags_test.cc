@@ -1,4 +1,4 @@
-#include "service/config_flags.h"
+#include "service/config/config_flags.h"
 
 #include <cstdint>
 #include <regex>
@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "service/duration_value.h"
+#include "service/base/duration_value.h"
 
 namespace maskd::service {
 namespace {

@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "service/addresses.h"
-#include "service/config_reader.h"
+#include "service/config/addresses.h"
+#include "service/config/config_reader.h"
 
 namespace maskd::service {
 namespace {

@@ -1,4 +1,4 @@
-#include "service/connections.h"
+#include "service/callers/connections.h"
 
 #include <array>
 #include <string>

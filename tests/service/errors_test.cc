@@ -1,11 +1,11 @@
-#include "service/errors.h"
+#include "service/base/errors.h"
 
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "service/log.h"
+#include "service/base/log.h"
 
 namespace maskd::service {
 namespace {

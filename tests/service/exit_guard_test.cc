@@ -1,4 +1,4 @@
-#include "service/exit_guard.h"
+#include "service/process/exit_guard.h"
 
 #include <chrono>
 #include <latch>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "grammar_core/mask/token_mask.h"
-#include "service/mask_forms.h"
+#include "service/sequences/mask_forms.h"
 
 namespace maskd::service {
 

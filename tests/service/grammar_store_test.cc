@@ -1,4 +1,4 @@
-#include "service/grammar_store.h"
+#include "service/grammars/grammar_store.h"
 
 #include <chrono>
 #include <functional>
@@ -11,7 +11,7 @@
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/error.h"
-#include "service/log.h"
+#include "service/base/log.h"
 
 namespace maskd::service {
 namespace {

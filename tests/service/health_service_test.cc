@@ -1,6 +1,6 @@
 // The health service on a server inside this process: a thread that polls a queue as a stream's
 // does, and callers who ask, watch and leave.
-#include "service/health_service.h"
+#include "service/calls/health_service.h"
 
 #include <atomic>
 #include <chrono>
@@ -12,8 +12,8 @@
 #include <grpcpp/client_context.h>
 #include <gtest/gtest.h>
 
-#include "service/call_event.h"
-#include "service/server_plugins.h"
+#include "service/admin/server_plugins.h"
+#include "service/calls/call_event.h"
 #include "tests/service/no_threads.h"
 
 namespace maskd::service {

@@ -1,5 +1,5 @@
 // Rows that rest between two steps: who has a stream's rows, and that no stream waits for another.
-#include "service/idle_rows.h"
+#include "service/grammars/idle_rows.h"
 
 #include <atomic>
 #include <cstdint>
@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 
 #include "grammar_core/rows/masked_automaton.h"
-#include "service/session_turns.h"
-#include "service/stream_session.h"
+#include "service/streams/session_turns.h"
+#include "service/streams/stream_session.h"
 
 namespace maskd::service {
 namespace {

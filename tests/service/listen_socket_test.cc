@@ -1,4 +1,4 @@
-#include "service/listen_socket.h"
+#include "service/ports/listen_socket.h"
 
 #include <filesystem>
 #include <fstream>

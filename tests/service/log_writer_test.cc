@@ -1,5 +1,5 @@
 // A log whose reader is slow, gone, or was never there.
-#include "service/log_writer.h"
+#include "service/base/log_writer.h"
 
 #include <array>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "service/mask_dictionary.h"
+#include "service/sequences/mask_dictionary.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,6 @@
 // Masks in the forms that a stream may use: each reads back as the mask it was, and takes the
 // shortest form.
-#include "service/mask_forms.h"
+#include "service/sequences/mask_forms.h"
 
 #include <memory>
 #include <optional>

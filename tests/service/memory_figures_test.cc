@@ -1,4 +1,4 @@
-#include "service/memory_figures.h"
+#include "service/grammars/memory_figures.h"
 
 #include <chrono>
 #include <map>
@@ -12,9 +12,9 @@
 #include "grammar_core/compile/compiled_grammar.h"
 #include "grammar_core/frontend/json_schema/schema_store.h"
 #include "grammar_core/mask/mask_store.h"
-#include "service/config.h"
-#include "service/grammar_store.h"
-#include "service/tokenizer_store.h"
+#include "service/config/config.h"
+#include "service/grammars/grammar_store.h"
+#include "service/grammars/tokenizer_store.h"
 
 namespace maskd::service {
 namespace {

@@ -1,4 +1,4 @@
-#include "service/memory_plan.h"
+#include "service/config/memory_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -14,8 +14,8 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/compile/compiled_grammar.h"
 #include "memory/accountant.h"
-#include "service/grammar_store.h"
-#include "service/stream_session.h"
+#include "service/grammars/grammar_store.h"
+#include "service/streams/stream_session.h"
 
 namespace maskd::service {
 namespace {

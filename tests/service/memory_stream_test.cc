@@ -1,5 +1,5 @@
 // The steps of a stream that go through shared memory, with a client in this process and no gRPC.
-#include "service/memory_stream.h"
+#include "service/calls/memory_stream.h"
 
 #include <atomic>
 #include <memory>
@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "maskd/v1/mask_service.pb.h"
-#include "service/log.h"
-#include "service/stream_terms.h"
+#include "service/base/log.h"
+#include "service/streams/stream_terms.h"
 
 namespace maskd::service {
 namespace {

@@ -1,4 +1,4 @@
-#include "service/metrics_port.h"
+#include "service/ports/metrics_port.h"
 
 #include <atomic>
 #include <memory>

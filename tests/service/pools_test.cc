@@ -1,4 +1,4 @@
-#include "service/pools.h"
+#include "service/base/pools.h"
 
 #include <string>
 #include <vector>
@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "service/row_counts.h"
+#include "service/sequences/row_counts.h"
 
 namespace maskd::service {
 namespace {

@@ -1,5 +1,5 @@
 // The addresses of a server, and the server's threads for its streams, as each starts and ends.
-#include "service/ports.h"
+#include "service/ports/ports.h"
 
 #include <chrono>
 #include <cstdint>
@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 
 #include "maskd/v1/mask_service.grpc.pb.h"
-#include "service/log.h"
-#include "service/mask_service.h"
-#include "service/server_plugins.h"
+#include "service/admin/server_plugins.h"
+#include "service/base/log.h"
+#include "service/calls/mask_service.h"
 #include "tests/base/test_folder.h"
 #include "tests/service/no_threads.h"
 

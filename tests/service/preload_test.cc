@@ -1,4 +1,4 @@
-#include "service/preload.h"
+#include "service/grammars/preload.h"
 
 #include <filesystem>
 #include <memory>
@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "service/file_stamp.h"
-#include "service/log.h"
+#include "service/base/file_stamp.h"
+#include "service/base/log.h"
 #include "tests/base/test_folder.h"
 
 namespace maskd::service {

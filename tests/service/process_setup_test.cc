@@ -1,4 +1,4 @@
-#include "service/process_setup.h"
+#include "service/process/process_setup.h"
 
 #include <array>
 #include <cerrno>

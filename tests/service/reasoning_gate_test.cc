@@ -1,5 +1,5 @@
 // The end of reasoning, found token by token wherever it stands.
-#include "service/reasoning_gate.h"
+#include "service/sequences/reasoning_gate.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,5 +1,5 @@
 // Slots for messages: bounded, and nobody keeps one from others for long.
-#include "service/receive_slots.h"
+#include "service/callers/receive_slots.h"
 
 #include <array>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "service/reply_writer.h"
+#include "service/wire/reply_writer.h"
 
 #include <memory>
 #include <string>
@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "maskd/v1/mask_service.pb.h"
-#include "service/response_writer.h"
+#include "service/wire/response_writer.h"
 
 namespace maskd::service {
 namespace {

@@ -1,6 +1,6 @@
 // What rows of a stream are answered, and where each stands for masks to be made ahead: the parts
 // of a step's answer, without the step.
-#include "service/row_answers.h"
+#include "service/sequences/row_answers.h"
 
 #include <cstdint>
 #include <memory>
@@ -15,9 +15,9 @@
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/compile/compiler.h"
-#include "service/places_ahead.h"
-#include "service/stream_row.h"
-#include "service/warm_up_queue.h"
+#include "service/grammars/warm_up_queue.h"
+#include "service/sequences/places_ahead.h"
+#include "service/sequences/stream_row.h"
 
 namespace maskd::service {
 namespace {

@@ -1,4 +1,4 @@
-#include "service/row_errors.h"
+#include "service/sequences/row_errors.h"
 
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "grammar_core/base/error.h"
-#include "service/errors.h"
+#include "service/base/errors.h"
 
 namespace maskd::service {
 namespace {

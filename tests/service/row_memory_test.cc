@@ -9,12 +9,12 @@
 
 #include "grammar_core/base/heap.h"
 #include "maskd/v1/mask_service.pb.h"
-#include "service/grammar_store.h"
-#include "service/row_counts.h"
-#include "service/step_exchange.h"
-#include "service/stream_host.h"
-#include "service/stream_terms.h"
-#include "service/tokenizer_store.h"
+#include "service/grammars/grammar_store.h"
+#include "service/grammars/tokenizer_store.h"
+#include "service/sequences/row_counts.h"
+#include "service/streams/stream_host.h"
+#include "service/streams/stream_terms.h"
+#include "service/wire/step_exchange.h"
 
 namespace maskd::service {
 namespace {

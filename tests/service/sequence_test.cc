@@ -1,6 +1,6 @@
 // A row through its reasoning, its text and its end, against a reference that knows only the tokens
 // taken: it searches them for the reasoning's end and replays the rest into a fresh matcher.
-#include "service/sequence.h"
+#include "service/sequences/sequence.h"
 
 #include <algorithm>
 #include <memory>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cache/grammar_cache.h"
-#include "service/stream_types.h"
+#include "service/sequences/stream_types.h"
 
 namespace maskd::service {
 

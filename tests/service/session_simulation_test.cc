@@ -21,7 +21,7 @@
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/compile/compiler.h"
-#include "service/log.h"
+#include "service/base/log.h"
 #include "tests/service/simulated_compiler.h"
 #include "tests/service/simulated_stream.h"
 #include "tests/service/simulated_time.h"

@@ -1,5 +1,5 @@
 // What is learnt of a grammar's ends outlives its rows, up to a bound.
-#include "service/shared_closing.h"
+#include "service/sequences/shared_closing.h"
 
 #include <memory>
 #include <vector>

@@ -14,7 +14,7 @@
 #include <memory>
 #include <string>
 
-#include "service/grammar_store.h"
+#include "service/grammars/grammar_store.h"
 #include "tests/service/simulated_world.h"
 
 namespace maskd::service {

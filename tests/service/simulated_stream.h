@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "service/stream_registry.h"
-#include "service/stream_session.h"
+#include "service/streams/stream_registry.h"
+#include "service/streams/stream_session.h"
 #include "tests/service/form_reader.h"
 #include "tests/service/session_model.h"
 #include "tests/service/simulated_world.h"

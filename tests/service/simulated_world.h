@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "service/grammar_store.h"
-#include "service/stream_registry.h"
-#include "service/tokenizer_store.h"
+#include "service/grammars/grammar_store.h"
+#include "service/grammars/tokenizer_store.h"
+#include "service/streams/stream_registry.h"
 #include "tests/service/simulated_time.h"
 
 namespace maskd::service {

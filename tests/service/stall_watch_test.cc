@@ -1,4 +1,4 @@
-#include "service/stall_watch.h"
+#include "service/process/stall_watch.h"
 
 #include <chrono>
 #include <optional>
@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "service/activity.h"
+#include "service/base/activity.h"
 
 namespace maskd::service {
 namespace {

@@ -1,4 +1,4 @@
-#include "service/status_map.h"
+#include "service/wire/status_map.h"
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 #include "cache/load_error.h"
 #include "grammar_core/base/error.h"
-#include "service/errors.h"
+#include "service/base/errors.h"
 
 namespace maskd::service {
 namespace {

@@ -1,5 +1,5 @@
 // A step read from its bytes is what request_reader makes of its message, whatever is in it.
-#include "service/step_reader.h"
+#include "service/wire/step_reader.h"
 
 #include <cstdint>
 #include <random>
@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 
 #include "maskd/v1/mask_service.pb.h"
-#include "service/request_reader.h"
+#include "service/wire/request_reader.h"
 #include "tests/service/step_text.h"
 
 namespace maskd::service {

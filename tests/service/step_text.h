@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-#include "service/stream_types.h"
+#include "service/sequences/stream_types.h"
 
 namespace maskd::service {
 

@@ -1,6 +1,6 @@
 // The small parts of a stream: how long a thread goes on with a step, what a stream has done so
 // far, what an event of its queue says unless it says more.
-#include "service/step_turn.h"
+#include "service/streams/step_turn.h"
 
 #include <chrono>
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "service/call_event.h"
-#include "service/stream_figures.h"
+#include "service/calls/call_event.h"
+#include "service/streams/stream_figures.h"
 
 namespace maskd::service {
 namespace {

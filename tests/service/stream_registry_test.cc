@@ -1,4 +1,4 @@
-#include "service/stream_registry.h"
+#include "service/streams/stream_registry.h"
 
 #include <chrono>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "service/stream_session.h"
+#include "service/streams/stream_session.h"
 
 #include <algorithm>
 #include <chrono>
@@ -16,8 +16,8 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/rows/masked_automaton.h"
 #include "grammar_core/tokenizer/loader.h"
-#include "service/row_answer.h"
-#include "service/row_counts.h"
+#include "service/sequences/row_answer.h"
+#include "service/sequences/row_counts.h"
 
 namespace maskd::service {
 namespace {

@@ -1,4 +1,4 @@
-#include "service/supervisor.h"
+#include "service/process/supervisor.h"
 
 #include <cstddef>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "service/tenant.h"
+#include "service/callers/tenant.h"
 
 #include <optional>
 #include <string>

@@ -17,14 +17,14 @@
 
 #include "cache/work_pool.h"
 #include "ring/handover.h"
-#include "service/accept_loop.h"
-#include "service/exit_guard.h"
-#include "service/fair_turns.h"
-#include "service/log_writer.h"
-#include "service/metrics_port.h"
-#include "service/stall_watch.h"
-#include "service/standby_thread.h"
-#include "service/step_threads.h"
+#include "service/base/log_writer.h"
+#include "service/ports/accept_loop.h"
+#include "service/ports/metrics_port.h"
+#include "service/process/exit_guard.h"
+#include "service/process/stall_watch.h"
+#include "service/streams/fair_turns.h"
+#include "service/streams/standby_thread.h"
+#include "service/streams/step_threads.h"
 #include "tests/service/no_threads.h"
 
 namespace maskd::service {

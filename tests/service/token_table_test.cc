@@ -1,4 +1,4 @@
-#include "service/token_table.h"
+#include "service/callers/token_table.h"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 // What an operator says of tokenizers, and what is offered of them while others are put in their
 // place.
-#include "service/tokenizer_flag.h"
+#include "service/config/tokenizer_flag.h"
 
 #include <atomic>
 #include <memory>
@@ -12,7 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "service/tokenizer_shelf.h"
+#include "service/grammars/tokenizer_shelf.h"
 
 namespace maskd::service {
 namespace {

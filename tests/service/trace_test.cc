@@ -1,11 +1,11 @@
-#include "service/trace.h"
+#include "service/base/trace.h"
 
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "service/log.h"
+#include "service/base/log.h"
 
 namespace maskd::service {
 namespace {

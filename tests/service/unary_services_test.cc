@@ -22,16 +22,16 @@
 #include <unistd.h>
 
 #include "memory/accountant.h"
-#include "service/admin_service.h"
-#include "service/cancel_inside_calls.h"
-#include "service/compile_service.h"
-#include "service/gate.h"
-#include "service/inside_calls.h"
-#include "service/log.h"
-#include "service/metrics_port.h"
-#include "service/server_plugins.h"
-#include "service/tokenizer_service.h"
-#include "service/unary_calls.h"
+#include "service/admin/admin_service.h"
+#include "service/admin/server_plugins.h"
+#include "service/base/log.h"
+#include "service/calls/compile_service.h"
+#include "service/calls/gate.h"
+#include "service/calls/tokenizer_service.h"
+#include "service/calls/unary_calls.h"
+#include "service/ports/cancel_inside_calls.h"
+#include "service/ports/inside_calls.h"
+#include "service/ports/metrics_port.h"
 #include "tests/base/test_folder.h"
 
 namespace maskd::service {

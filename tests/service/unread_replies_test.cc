@@ -1,5 +1,5 @@
 // Replies that nobody reads: bounded together, and none of them for ever.
-#include "service/unread_replies.h"
+#include "service/callers/unread_replies.h"
 
 #include <cstdint>
 #include <vector>

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "service/stream_session.h"
+#include "service/streams/stream_session.h"
 #include "tests/service/simulated_time.h"
 
 namespace maskd::service {

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 
-#include "service/server.h"
+#include "service/process/server.h"
 #include "tests/tools/maskctl_run.h"
 
 namespace maskd {

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "service/log.h"
-#include "service/server.h"
+#include "service/base/log.h"
+#include "service/process/server.h"
 #include "tests/tools/maskctl_run.h"
 
 namespace maskd {

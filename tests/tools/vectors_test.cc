@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "service/server.h"
+#include "service/process/server.h"
 #include "tests/tools/maskctl_run.h"
 
 namespace maskd {

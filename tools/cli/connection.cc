@@ -13,9 +13,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-#include "service/config.h"
-#include "service/log.h"
-#include "service/tokenizer_flag.h"
+#include "service/base/log.h"
+#include "service/config/config.h"
+#include "service/config/tokenizer_flag.h"
 #include "tools/cli/command.h"
 
 namespace maskd::cli {

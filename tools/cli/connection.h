@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 
 #include "client/cpp/client.h"
-#include "service/server.h"
+#include "service/process/server.h"
 #include "tools/cli/flags.h"
 
 namespace maskd::cli {

@@ -17,6 +17,7 @@ import subprocess
 import sys
 
 CORE = "grammar_core/"
+PROCESS = "service/"
 C_LIBRARY = "client/c"  # libmaskd: the client's, and the engine's for addresses "local:"
 C_HEADER = "maskd_applier.h"  # installed beside maskd.h, which includes it
 
@@ -45,9 +46,19 @@ HIDDEN = {CORE + room for room in ("terms", "intersection", "derivatives", "auto
                                    "unique_items", "rows", "completion")}
 CACHE = GRAMMAR_CORE - HIDDEN | {"cache", "metrics"}
 MEMORY = BASE | {"memory"}
-SERVICE = CACHE | MEMORY | RING | {"service", "protos"}
+SERVICE_BASE = BASE | {"metrics", PROCESS + "base"}
+CONFIG = SERVICE_BASE | GRAMMAR_CORE - HIDDEN | MEMORY | {PROCESS + "config"}
+CALLERS = CONFIG | CACHE | RING | {PROCESS + "callers"}
+GRAMMARS = CALLERS | {PROCESS + "grammars"}
+SEQUENCES = GRAMMARS | {PROCESS + "sequences"}
+STREAMS = SEQUENCES | {PROCESS + "streams"}
+WIRE = STREAMS | {"protos", PROCESS + "wire"}
+PORTS = CALLERS | {PROCESS + "ports"}
+CALLS = WIRE | PORTS | {PROCESS + "calls"}
+ADMIN = CALLS | {PROCESS + "admin"}
+SERVICE = ADMIN | {PROCESS + "process"}
 CLIENT = CPU | RING | {"client", "protos"}
-LOCAL = SERVICE | CLIENT | {"local"}
+LOCAL = WIRE | CLIENT | {"local"}
 PLAYGROUND = SERVICE | CLIENT | {"playground"}
 EVERYTHING = LOCAL | PLAYGROUND | HIDDEN
 # What puts rooms together that do not know each other; in a room's folder, and no part of it.
@@ -75,7 +86,17 @@ ALLOWED = {
     "metrics": {"metrics"},
     "cache": CACHE,
     "protos": {"protos"},
-    "service": SERVICE,
+    PROCESS + "base": SERVICE_BASE,
+    PROCESS + "config": CONFIG,
+    PROCESS + "callers": CALLERS,
+    PROCESS + "grammars": GRAMMARS,
+    PROCESS + "sequences": SEQUENCES,
+    PROCESS + "streams": STREAMS,
+    PROCESS + "wire": WIRE,
+    PROCESS + "ports": PORTS,
+    PROCESS + "calls": CALLS,
+    PROCESS + "admin": ADMIN,
+    PROCESS + "process": SERVICE,
     "client": CLIENT,
     "local": LOCAL,
     C_LIBRARY: CLIENT | {"local", C_LIBRARY},
@@ -91,10 +112,11 @@ ALLOWED = {
 GENERATED = re.compile(r"^maskd/v\d+/.*\.pb\.h$")
 
 # Package headers that only some rooms may see.
+SERVERS = {PROCESS + room for room in ("wire", "ports", "calls", "admin", "process")}
 PACKAGES = {
-    re.compile(r"^(grpc|grpcpp|grpc\+\+)/"): {"service", "client", "local", C_LIBRARY, "playground", PROGRAM, "tools", "bench", "examples", "tests"},
-    re.compile(r"^google/(protobuf|rpc)/"): {"protos", "service", "client", "local", C_LIBRARY, "playground", PROGRAM, "tools", "bench", "examples", "tests"},
-    re.compile(r"^prometheus/"): {"metrics", "service", "tests"},
+    re.compile(r"^(grpc|grpcpp|grpc\+\+)/"): SERVERS | {"client", "local", C_LIBRARY, "playground", PROGRAM, "tools", "bench", "examples", "tests"},
+    re.compile(r"^google/(protobuf|rpc)/"): SERVERS | {"protos", "client", "local", C_LIBRARY, "playground", PROGRAM, "tools", "bench", "examples", "tests"},
+    re.compile(r"^prometheus/"): {"metrics", PROCESS + "ports", "tests"},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
@@ -105,8 +127,8 @@ def room_of(path: str) -> str:
     if path == PROGRAM:
         return PROGRAM
     parts = path.split("/")
-    if parts[0] + "/" == CORE and len(parts) > 2:
-        return CORE + parts[1]
+    if parts[0] + "/" in (CORE, PROCESS) and len(parts) > 2:
+        return parts[0] + "/" + parts[1]
     if path.startswith(C_LIBRARY + "/"):
         return C_LIBRARY
     return parts[0]

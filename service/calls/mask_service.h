@@ -1,0 +1,127 @@
+// MaskService of maskd/v1: the completion queues of the Decode streams, and a thread for each.
+//
+// Streams  belong to the queue that accepted them (decode_stream.h): one thread reads, answers and
+//          writes all messages of a stream, and no lock is taken for it.
+// Threads  Listen(), Start(), Drain() and Join() on one thread, in this order.
+#ifndef MASKD_SERVICE_CALLS_MASK_SERVICE_H_
+#define MASKD_SERVICE_CALLS_MASK_SERVICE_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include <grpcpp/server_builder.h>
+
+#include "cache/work_pool.h"
+#include "metrics/registry.h"
+#include "service/base/activity.h"
+#include "service/base/pools.h"
+#include "service/calls/decode_stream.h"
+#include "service/calls/gate.h"
+#include "service/calls/unary_calls.h"
+#include "service/config/config.h"
+#include "service/grammars/grammar_store.h"
+#include "service/grammars/tokenizer_shelf.h"
+#include "service/streams/memory_offers.h"
+#include "service/streams/step_threads.h"
+#include "service/streams/stream_registry.h"
+
+namespace maskd::service {
+
+// What gRPC calls of MaskService beside the streams.
+class LoadService final : public RawMaskService {
+ public:
+  // Nothing is owned.
+  LoadService(const StreamRegistry* streams, UnaryCalls* calls)
+      : streams_(streams), calls_(calls) {}
+
+  // On a thread of gRPC's.
+  grpc::Status StreamedGetLoad(
+      grpc::ServerContext* context,
+      grpc::ServerUnaryStreamer<v1::GetLoadRequest, v1::GetLoadResponse>* call) override;
+
+ private:
+  const StreamRegistry* const streams_;
+  UnaryCalls* const calls_;
+};
+
+// The Decode streams of a server.
+class MaskService {
+ public:
+  // Nothing is owned.
+  MaskService(const Config& config, const TokenizerShelf* tokenizers, GrammarStore* grammars,
+              const Gate* gate, UnaryCalls* calls, metrics::Metrics* metrics);
+  // Join()s. The server must be gone.
+  ~MaskService();
+  MaskService(const MaskService&) = delete;
+  MaskService& operator=(const MaskService&) = delete;
+
+  // Registers the service and its queues.
+  void Listen(grpc::ServerBuilder* builder);
+  // Lends memory to streams that come over the Unix socket at `path`. Before Start(). Errors: those
+  // of MemoryOffers.
+  absl::Status LendMemory(const std::string& path, const ring::SocketRights& rights,
+                          ring::HandoverPort::MayAsk may_ask = nullptr) {
+    return offers_.Listen(path, rights, std::move(may_ask));
+  }
+  // Takes calls of another service that come by a queue of the streams: it asks for them there, and
+  // counts in `*live` those that it waits for.
+  using AcceptOthers = std::function<void(grpc::ServerCompletionQueue* queue, int* live)>;
+  // Serves from now on; called when the server was built. Errors: UNAVAILABLE (no thread).
+  absl::Status Start(const AcceptOthers& accept_others);
+
+  // Refuses new streams, tells the open ones to go away, and waits until they have or `deadline`.
+  void Drain(std::chrono::steady_clock::time_point deadline);
+
+  // Threads of streams, for busy_since().
+  [[nodiscard]] int thread_count() const { return thread_count_; }
+  // Since when the thread is at what it does; nothing when it waits. Any thread.
+  [[nodiscard]] std::optional<Clock::TimePoint> busy_since(int thread) const {
+    return queues_[static_cast<std::size_t>(thread)]->activity.since();
+  }
+
+  // Streams and their rows, and the threads that serve them. Any thread.
+  [[nodiscard]] std::vector<Pool> pools() const;
+  // The streams that are open.
+  [[nodiscard]] const StreamRegistry& streams() const { return streams_; }
+
+  // Bytes of replies that wait to be written, of all streams over gRPC. Any thread.
+  [[nodiscard]] std::int64_t queued_bytes() const { return queued_bytes_; }
+
+  // Waits for the end of the threads, which comes when the server was shut down.
+  void Join();
+
+ private:
+  struct Queue {
+    std::unique_ptr<grpc::ServerCompletionQueue> events;
+    int live_streams = 0;  // changed by `thread` alone, as the next
+    int live_others = 0;
+    Activity activity;
+    std::thread thread;
+  };
+
+  void Serve(Queue* queue) const;
+
+  const int thread_count_;
+  StreamRegistry streams_;
+  StepThreads threads_;
+  StepThreads long_step_threads_;
+  std::optional<cache::WorkPool> mask_makers_;
+  MemoryOffers offers_;
+  std::atomic<std::int64_t> queued_bytes_ = 0;
+  const DecodeHost host_;
+  LoadService service_;
+  std::vector<std::unique_ptr<Queue>> queues_;
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_CALLS_MASK_SERVICE_H_

@@ -1,0 +1,54 @@
+// A unary call begins by waiting for a slot and ends by counting its reply; both may cancel another
+// call through its context, which gRPC allows from any thread.
+#include "service/calls/unary_calls.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "service/base/errors.h"
+#include "service/wire/status_map.h"
+
+namespace maskd::service {
+namespace {
+
+// As many as stay within the bound when each receives the largest message that is allowed; at least
+// one, else no call could be served at all. A bound of exabytes is as good as none.
+int SlotsOf(const Config& config) {
+  return static_cast<int>(std::clamp<std::int64_t>(
+      config.max_receiving_bytes / config.max_message_bytes, 1, std::numeric_limits<int>::max()));
+}
+
+}  // namespace
+
+UnaryCalls::UnaryCalls(const Config& config, Admit admit, metrics::Metrics* metrics)
+    : admit_(std::move(admit)),
+      metrics_(metrics),
+      slots_(SlotsOf(config)),
+      unread_(config.max_unread_reply_bytes) {}
+
+absl::Status UnaryCalls::CountReply(const grpc::ServerContext* context, std::int64_t bytes) {
+  return unread_.Add(context, bytes, [context] { context->TryCancel(); });
+}
+
+std::vector<Pool> UnaryCalls::pools() const {
+  return {{"receive_slots", slots_.held(), slots_.count()},
+          {"unread_reply_bytes", unread_.bytes(), unread_.max_bytes()}};
+}
+
+absl::Status UnaryCalls::Receive(const grpc::ServerContext* context,
+                                 const std::function<bool()>& read) {
+  const absl::StatusOr<ReceiveSlots::Slot> slot = slots_.Take([context] { context->TryCancel(); });
+  if (!slot.ok()) return slot.status();
+  if (read()) return absl::OkStatus();
+  if (context->IsCancelled()) return absl::CancelledError("cancelled");
+  return BadField("", "the call has no message, or one that is none of its kind");
+}
+
+grpc::Status UnaryCalls::End(const absl::Status& status) const {
+  if (!status.ok() && metrics_ != nullptr)
+    metrics_->Refused(absl::StatusCodeToString(status.code()), WireReason(status));
+  return ToGrpcStatus(status);
+}
+
+}  // namespace maskd::service

@@ -1,0 +1,116 @@
+// What all of our unary calls have in common: when each may send its message, and how much of their
+// replies may lie unread. They are served as gRPC's "streamed unary" calls, so that a message is
+// read when we say so, and not as it comes.
+//
+// Refused  whatever ends a call with an error is counted here, once, by its code and reason.
+// Bounds   messages that are being received: as many as there are slots (receive_slots.h), each of
+//          at most max_message_bytes. Replies: by their bytes (unread_replies.h).
+// Threads  any number of calls, each on its own.
+#ifndef MASKD_SERVICE_CALLS_UNARY_CALLS_H_
+#define MASKD_SERVICE_CALLS_UNARY_CALLS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/sync_stream.h>
+
+#include "grammar_core/base/memory_reserve.h"
+#include "memory/account.h"
+#include "metrics/registry.h"
+#include "service/base/pools.h"
+#include "service/callers/caller.h"
+#include "service/callers/receive_slots.h"
+#include "service/callers/unread_replies.h"
+#include "service/config/config.h"
+
+namespace maskd::service {
+
+// What the unary calls of a server share.
+class UnaryCalls {
+ public:
+  // Who a call's caller is, and whether it may call.
+  using Admit = std::function<absl::StatusOr<Caller>(const grpc::ServerContextBase& context)>;
+  // What is refused is counted in `metrics`, unless it is null.
+  UnaryCalls(const Config& config, Admit admit, metrics::Metrics* metrics = nullptr);
+
+  // Admits the caller, reads the request, calls run(request, caller, &response), an absl::Status,
+  // and sends the response, if that was OK. RESOURCE_EXHAUSTED where any of that ran out of memory.
+  template <typename Request, typename Response, typename Run>
+  grpc::Status Serve(grpc::ServerContext* context,
+                     grpc::ServerUnaryStreamer<Request, Response>* call, Run run) {
+    const Running running(&running_);
+    return End(OrOutOfMemory([&] { return DoServe(context, call, run); }));
+  }
+
+  // Counts a reply of `bytes` for the call, before it is made or as soon as its size is known,
+  // until it is sent. Errors: those of UnreadReplies::Add(), and nothing is counted.
+  absl::Status CountReply(const grpc::ServerContext* context, std::int64_t bytes);
+
+  // Calls that are being served: each has a thread of gRPC's. Any thread.
+  [[nodiscard]] int running() const { return running_.load(std::memory_order_relaxed); }
+  // Messages that are being received, and replies that lie unread. Any thread.
+  [[nodiscard]] std::vector<Pool> pools() const;
+  // For figures.
+  [[nodiscard]] const ReceiveSlots& slots() const { return slots_; }
+  [[nodiscard]] const UnreadReplies& unread() const { return unread_; }
+  // Bytes of requests that were read and are being answered.
+  [[nodiscard]] const memory::Account& received() const { return received_; }
+
+ private:
+  // A call that is being served, however it ends.
+  class Running {
+   public:
+    explicit Running(std::atomic<int>* count) : count_(count) {
+      count_->fetch_add(1, std::memory_order_relaxed);
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+    ~Running() { count_->fetch_sub(1, std::memory_order_relaxed); }
+
+   private:
+    std::atomic<int>* const count_;
+  };
+
+  // At its end the call's reply counts no more.
+  struct Uncounted {
+    UnreadReplies* unread;
+    const void* call;
+    // However the call ends.
+    ~Uncounted() { unread->Remove(call); }
+  };
+
+  template <typename Request, typename Response, typename Run>
+  absl::Status DoServe(grpc::ServerContext* context,
+                       grpc::ServerUnaryStreamer<Request, Response>* call, const Run& run) {
+    const absl::StatusOr<Caller> caller = admit_(*context);
+    if (!caller.ok()) return caller.status();
+    Request request;
+    if (absl::Status read = Receive(context, [&] { return call->Read(&request); }); !read.ok())
+      return read;
+    const memory::Charge received(&received_, static_cast<std::int64_t>(request.ByteSizeLong()));
+    const Uncounted uncounted{&unread_, context};
+    Response response;
+    const absl::Status status = run(request, *caller, &response);
+    if (status.ok()) call->Write(response);  // returns when it is sent or cannot be
+    return status;
+  }
+
+  absl::Status Receive(const grpc::ServerContext* context, const std::function<bool()>& read);
+  [[nodiscard]] grpc::Status End(const absl::Status& status) const;
+
+  const Admit admit_;
+  metrics::Metrics* const metrics_;
+  std::atomic<int> running_ = 0;
+  ReceiveSlots slots_;
+  memory::Account received_;
+  UnreadReplies unread_;
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_CALLS_UNARY_CALLS_H_

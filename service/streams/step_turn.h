@@ -1,0 +1,60 @@
+// How long one thread may go on with a step before it leaves the rest to another.
+//
+//   StepTurn turn = StepTurn::Until(&clock, begin + 200us);
+//   for (...; !turn.IsOver(); ...) turn.Spend(TakeTokens(row));
+//
+// Cost     a look at the clock for every few units, some 25 ns. A turn gets on by one thing at
+//          least, and is over late by the last one, which nothing interrupts.
+// Threads  one thread at a time.
+#ifndef MASKD_SERVICE_STREAMS_STEP_TURN_H_
+#define MASKD_SERVICE_STREAMS_STEP_TURN_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "grammar_core/base/clock.h"
+
+namespace maskd::service {
+
+// How long a thread goes on with a step.
+class StepTurn {
+ public:
+  // Neither is owned.
+  static StepTurn Until(Clock* clock, Clock::TimePoint end) {
+    StepTurn turn;
+    turn.clock_ = clock;
+    turn.end_ = end;
+    return turn;
+  }
+  // To its end, unless somebody says that nobody wants it.
+  static StepTurn WhileWanted(const std::function<bool()>* is_cancelled) {
+    StepTurn turn;
+    turn.is_cancelled_ = is_cancelled;
+    return turn;
+  }
+
+  // What takes about a token's or a mask's time is a unit.
+  void Spend(std::int64_t units) { units_ += units; }
+  bool IsOver() {
+    if (is_over_ || units_ < kUnitsALook) return is_over_;
+    units_ = 0;
+    if (clock_ != nullptr) is_over_ = clock_->Now() >= end_;
+    if (is_cancelled_ != nullptr) is_over_ = is_over_ || (*is_cancelled_)();
+    return is_over_;
+  }
+
+ private:
+  static constexpr std::int64_t kUnitsALook = 4;
+
+  StepTurn() = default;
+
+  Clock* clock_ = nullptr;
+  Clock::TimePoint end_;
+  const std::function<bool()>* is_cancelled_ = nullptr;
+  std::int64_t units_ = 0;  // since the last look
+  bool is_over_ = false;
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_STREAMS_STEP_TURN_H_
