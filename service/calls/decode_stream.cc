@@ -355,7 +355,7 @@ DecodeStream::Helper DecodeStream::AnswerInTurn() {
   if (exchange_->takes_long()) return Helper::kStepThread;
   if (exchange_->put_off()) return Helper::kLongStepThread;
   // Alone, a mask may as well be made here: giving away costs two wake-ups.
-  const bool made_here = host_->mask_makers == nullptr || IsAlone();
+  const bool made_here = host_->shared.mask_makers == nullptr || IsAlone();
   if (exchange_->AnswerSome(made_here ? NewMasks::kMade : NewMasks::kRefused))
     return Helper::kNobody;
   return exchange_->put_off() ? Helper::kLongStepThread : Helper::kMaskMaker;
@@ -366,7 +366,8 @@ void DecodeStream::GiveAway(Helper helper) {
   const auto finish = [this] { FinishElsewhere(); };
   if (helper == Helper::kStepThread)
     host_->shared.threads->Run(finish);
-  else if (helper == Helper::kLongStepThread || !host_->mask_makers->Submit(finish).has_value())
+  else if (helper == Helper::kLongStepThread ||
+           !host_->shared.mask_makers->Submit(finish).has_value())
     host_->long_step_threads->Run(finish);
 }
 

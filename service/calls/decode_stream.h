@@ -44,7 +44,6 @@
 #include <grpcpp/support/async_stream.h>
 #include <grpcpp/support/byte_buffer.h>
 
-#include "cache/work_pool.h"
 #include "maskd/v1/mask_service.grpc.pb.h"
 #include "ring/shared_memory.h"
 #include "service/callers/caller.h"
@@ -84,7 +83,6 @@ struct DecodeHost {
   const Gate* gate = nullptr;
   // Bytes of replies of all streams that wait to be written.
   std::atomic<std::int64_t>* queued_bytes = nullptr;
-  cache::WorkPool* mask_makers = nullptr;  // null: each stream's own thread makes its masks
 };
 
 // One call, from before it comes until its last operation has ended.

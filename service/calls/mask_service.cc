@@ -21,6 +21,7 @@
 #include "absl/time/clock.h"
 #include <sched.h>
 
+#include "cpu/processor_count.h"
 #include "service/calls/call_event.h"
 #include "service/sequences/row_counts.h"
 #include "service/streams/fair_turns.h"
@@ -31,12 +32,16 @@ namespace {
 // Beside the streams' own threads: a step that takes long is to slow none of the others.
 constexpr int kLongStepNiceness = 10;
 
-// A stream gives away a step at a time, so that there is room for every one.
+// A stream gives away a step at a time, and a step asks each thread for help once: so there is
+// room for every one.
 std::optional<cache::WorkPool> MakersFor(const Config& config) {
   if (config.mask_threads == 0) return std::nullopt;
-  return std::optional<cache::WorkPool>(
-      std::in_place, static_cast<int>(config.mask_threads),
-      static_cast<std::size_t>(config.max_streams) + kPlaygroundStreams);
+  const int threads = config.mask_threads == kMaskThreadACore
+                          ? std::max(2, ProcessorCount())
+                          : static_cast<int>(config.mask_threads);
+  const std::size_t streams = static_cast<std::size_t>(config.max_streams) + kPlaygroundStreams;
+  return std::optional<cache::WorkPool>(std::in_place, threads,
+                                        streams * static_cast<std::size_t>(1 + threads));
 }
 
 StreamRegistry::Limits StreamLimitsOf(const Config& config) {
@@ -100,7 +105,8 @@ MaskService::MaskService(const Config& config, const TokenizerShelf* tokenizers,
       host_{.shared = {.limits = LimitsOf(config),
                        .grammars = grammars,
                        .metrics = metrics,
-                       .threads = &threads_},
+                       .threads = &threads_,
+                       .mask_makers = mask_makers_.has_value() ? &*mask_makers_ : nullptr},
             .drain_ms = config.drain_ms,
             .hello_ms = config.hello_ms,
             .idle_ms = config.idle_ms,
@@ -110,8 +116,7 @@ MaskService::MaskService(const Config& config, const TokenizerShelf* tokenizers,
             .long_step_threads = &long_step_threads_,
             .offers = &offers_,
             .gate = gate,
-            .queued_bytes = &queued_bytes_,
-            .mask_makers = mask_makers_.has_value() ? &*mask_makers_ : nullptr},
+            .queued_bytes = &queued_bytes_},
       service_(&streams_, calls) {}
 
 MaskService::~MaskService() {

@@ -349,8 +349,9 @@ constexpr std::array kFlags = {
          &SetNumber<&Config::stream_threads, 1, 256>},
     Flag{"mask_threads", "COUNT",
          "threads that make the masks that a step lacks where its stream's thread has other "
-         "streams; 0: that thread makes them [2]",
-         &SetNumber<&Config::mask_threads, 0, 256>},
+         "streams, or many rows lack theirs; 0: that thread makes them; -1 for one a usable core, "
+         "but two at least [-1]",
+         &SetNumber<&Config::mask_threads, kMaskThreadACore, 256>},
     // Bounds of the Decode streams. Those of one peer keep one engine from taking all places.
     Flag{"max_streams", "COUNT", "Decode streams open at once [64]",
          &SetNumber<&Config::max_streams, 1, 10'000>},
