@@ -128,10 +128,11 @@ MASKD_API maskd_status* maskd_stream_submit_each(maskd_stream* stream, maskd_ste
 /* Waits for the reply to the oldest step that is under way. DEADLINE_EXCEEDED: try again. */
 MASKD_API maskd_status* maskd_stream_collect(maskd_stream* stream, int64_t timeout_ms,
                                              maskd_result* result);
-/* Collects, and where no row of the answer has an error or lacks a mask, and each of `count` rows
- * has an answer, writes their masks as maskd_result_copy_positions() does with one position: an
- * engine's usual step in one call. `is_whole` says whether it did; else `result` says what there
- * is. */
+/* An engine's usual step in one call: collects, and where the answer is whole, writes the masks of
+ * the `count` rows as maskd_result_copy_positions() does with one position. An answer is whole when
+ * each of these rows is in it, and every row in it is ACTIVE or FINISHED and has no error. A row in
+ * any other state makes it not whole, a FREE one too: it reasons, or is only read. `is_whole` says
+ * which it was; where it was not, nothing is written, and `result` says what there is. */
 MASKD_API maskd_status* maskd_stream_collect_masks(maskd_stream* stream, int64_t timeout_ms,
                                                    maskd_result* result, const uint64_t* rows,
                                                    int64_t count, int32_t* words,

@@ -323,6 +323,33 @@ TEST(CResultTest, WhereTheMasksGoIsAskedBeforeAReplyIsTaken) {
   EXPECT_EQ(words[1], 0x03FF0000) << "the digits, and the vocabulary's end elsewhere";
 }
 
+// A row that reasons is FREE: it has no mask to apply, so an engine has to look at the answer.
+TEST(CResultTest, AnAnswerWithAFreeRowIsNotWholeAndNothingIsWritten) {
+  const auto local = Connect("local:");
+  const auto stream = OpenStream(local.get(), kWidth);
+  const Owned<maskd_step> step{maskd_step_new(), &maskd_step_free};
+  maskd_open_options options = {};
+  options.struct_size = sizeof options;
+  options.reasoning_json = R"({"end_tokens": [10]})";
+  ExpectOk(
+      maskd_step_open_grammar(step.get(), 1, R"({"kind": "regex", "source": "[0-9]+"})", &options));
+  ExpectOk(maskd_step_wait_for_compile(step.get(), kPatienceMs));
+  ExpectOk(maskd_stream_submit(stream.get(), step.get(), nullptr));
+  const Owned<maskd_result> result{maskd_result_new(), &maskd_result_free};
+  const std::uint64_t row = 1;
+  std::int32_t is_whole = 7;
+  std::vector<std::int32_t> words(10, 5);
+  ExpectOk(maskd_stream_collect_masks(stream.get(), kPatienceMs, result.get(), &row, 1,
+                                      words.data(), 10, &is_whole));
+  EXPECT_EQ(is_whole, 0);
+  EXPECT_EQ(words, std::vector<std::int32_t>(10, 5));
+  ASSERT_EQ(maskd_result_row_count(result.get()), 1);
+  maskd_row_result answer = {};
+  answer.struct_size = sizeof answer;
+  ExpectOk(maskd_result_row(result.get(), 0, &answer));
+  EXPECT_EQ(answer.state, MASKD_STATE_FREE);
+}
+
 // Twice is once, over each way that steps travel.
 TEST(CStreamTest, ClosedAgainItIsClosed) {
   const auto local = Connect("local:");

@@ -268,8 +268,8 @@ class StreamBase(ABC, Generic[_Step, _Result]):
         self.submit_each(np.frombuffer(rows.data, np.uint64), np.frombuffer(tokens.data, np.int32))
 
     def collect_masks(self, timeout_s: float, rows: Ids, out: MaskTable) -> tuple[_Result, bool]:
-        """collect(), and whether no row of the answer has an error or lacks a mask and each of `rows` has
-        an answer: then their masks are in `out`."""
+        """collect(), and whether the answer is whole: each of `rows` is in it, and every row in it is ACTIVE
+        or FINISHED without an error. A FREE row makes it not whole. The masks of a whole answer are in `out`."""
         result: Any = self.collect(timeout_s)
         numbers, states, _, errors = result.columns()
         order = np.frombuffer(rows.data, np.uint64).tolist()

@@ -285,8 +285,7 @@ class Stream(_abi.Handle, StreamBase[Step, StepResult]):
             _abi.check(status)
 
     def collect_masks(self, timeout_s: float, rows: Ids, out: MaskTable) -> tuple[StepResult, bool]:
-        """collect(), and where every row has a mask, their words into `out`; whether that was so.
-        """
+        """collect(), and whether the answer is whole, as maskd_stream_collect_masks() says."""
         status = lib.maskd_stream_collect_masks(self._handle, int(timeout_s * 1000), self._result_handle,
                                                 rows.data, rows.size, out.address, out.width,
                                                 self._to_is_whole)

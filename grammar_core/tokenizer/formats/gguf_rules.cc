@@ -48,10 +48,10 @@ EncodingRules PatternsOf(const Row& row) {
   return rules;
 }
 
-std::vector<Merge> MergesOf(const std::vector<std::string>& lines) {
-  std::vector<Merge> merges;
+std::vector<MergeRule> MergesOf(const std::vector<std::string>& lines) {
+  std::vector<MergeRule> merges;
   merges.reserve(lines.size());
-  for (const std::string& line : lines) merges.push_back(Merge::FromLine(line));
+  for (const std::string& line : lines) merges.push_back(MergeRule::FromLine(line));
   return merges;
 }
 
