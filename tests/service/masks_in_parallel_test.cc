@@ -14,6 +14,7 @@
 #include "service/grammars/grammar_store.h"
 #include "service/grammars/tokenizer_store.h"
 #include "service/streams/stream_session.h"
+#include "tests/service/session_fixture.h"
 
 namespace maskd::service {
 namespace {
@@ -21,8 +22,6 @@ namespace {
 constexpr int kGrammars = 6;
 constexpr int kRowsAGrammar = 8;  // each with one fork
 constexpr int kSteps = 40;
-
-bool NeverCancelled() { return false; }
 
 // Every mask is made at a step: nothing is made ahead.
 Config WithoutMasksAhead() {
