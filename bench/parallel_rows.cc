@@ -7,7 +7,7 @@
 //          without a wire. Its tokens are those of MaskBench's documents; the rows of a document
 //          begin at different places of it. Nothing is made ahead.
 // new      each figure is of a server of its own, so that every state and mask is new to it.
-// helpers  threads of --mask_threads beside the step's own. The least of --runs runs counts.
+// helpers  threads beside the step's own: --mask_threads less one. The least of --runs runs counts.
 // model    the share of a step that ran side by side, as the first two numbers of helpers show it,
 //          and what eight threads make of that (Amdahl). A grammar's new states are made under one
 //          lock, so --grammars matters.
@@ -150,8 +150,8 @@ std::vector<double> Run(const std::vector<Text>& texts, int helpers) {
   service::StreamSession session(&(*tokenizers)->all().front(), &grammars,
                                  service::LimitsOf(config), service::FormTerms(), nullptr);
   if (helpers > 0) {
-    pool.emplace(helpers, static_cast<std::size_t>(helpers));
-    session.HelpedBy(&*pool);
+    pool.emplace(helpers + 1, static_cast<std::size_t>(helpers));  // one stays free
+    session.HelpedBy(&*pool, nullptr);
   }
   Rows rows(&texts);
   if (!session.Step(rows.Open(), &NeverCancelled).ok()) return {};

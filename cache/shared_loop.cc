@@ -24,8 +24,10 @@ class SharedLoop : public std::enable_shared_from_this<SharedLoop> {
   SharedLoop(WorkPool* pool, std::size_t count, const std::function<void(std::size_t)>* act)
       : pool_(pool), count_(count), act_(act) {}
 
-  void AskForHelp() {
-    const std::size_t helpers = std::min(pool_->thread_count(), count_ / kItemsAHelper);
+  void AskForHelp(std::size_t spare) {
+    const std::size_t threads = pool_->thread_count();
+    const std::size_t busy = std::min(threads, pool_->working() + spare);
+    const std::size_t helpers = std::min(threads - busy, count_ / kItemsAHelper);
     for (std::size_t i = 0; i < helpers; ++i) {
       const auto job = pool_->Submit([self = shared_from_this()] { self->Help(); });
       if (!job.has_value()) return;
@@ -108,15 +110,15 @@ class SharedLoop : public std::enable_shared_from_this<SharedLoop> {
 
 }  // namespace
 
-void RunShared(WorkPool* pool, std::size_t count, const std::function<void(std::size_t)>& act,
-               const std::function<bool()>& is_over) {
+void RunShared(WorkPool* pool, std::size_t spare, std::size_t count,
+               const std::function<void(std::size_t)>& act, const std::function<bool()>& is_over) {
   const auto loop = std::make_shared<SharedLoop>(pool, count, &act);
   // However the loop ends: helpers see what is the caller's.
   struct AtEnd {
     SharedLoop* loop;
     ~AtEnd() { loop->Close(); }
   } const at_end{loop.get()};
-  loop->AskForHelp();
+  loop->AskForHelp(spare);
   loop->Run(is_over);
 }
 

@@ -77,7 +77,6 @@ struct DecodeHost {
   // How long a stream's thread looks for the next step before it sleeps.
   absl::Duration awake;
   const TokenizerShelf* tokenizers = nullptr;
-  StreamRegistry* streams = nullptr;
   StepThreads* long_step_threads = nullptr;  // of a low priority
   MemoryOffers* offers = nullptr;
   const Gate* gate = nullptr;

@@ -260,8 +260,10 @@ void StreamSession::MakeMasks(StepTurn& turn) {
     const auto found = rows_.find(named_[i]);
     if (found != rows_.end()) rows.push_back(&found->second);
   }
+  // A core for this thread, and one for whoever answers the others.
+  const std::size_t spare = streams_ != nullptr && streams_->CountPlaced() > 1 ? 2 : 1;
   cache::RunShared(
-      mask_makers_, rows.size(), [&](std::size_t i) { answers_.MakeMasks(*rows[i]); },
+      mask_makers_, spare, rows.size(), [&](std::size_t i) { answers_.MakeMasks(*rows[i]); },
       [&turn] {
         turn.Spend(kUnitsARow);
         return turn.IsOver();

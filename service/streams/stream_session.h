@@ -40,6 +40,7 @@
 #include "service/streams/session_turns.h"
 #include "service/streams/step_turn.h"
 #include "service/streams/stream_figures.h"
+#include "service/streams/stream_registry.h"
 
 namespace maskd::service {
 
@@ -60,8 +61,12 @@ class StreamSession {
   // Has `figures` say after each step where the rows stand; null: nobody. Not owned.
   void ReportTo(StreamFigures* figures) { figures_ = figures; }
   // Has threads of `mask_makers` make masks of a step's rows beside the step's own thread, where
-  // many rows are left and one lacks its mask; null: nobody. Not owned.
-  void HelpedBy(cache::WorkPool* mask_makers) { mask_makers_ = mask_makers; }
+  // many rows are left and one lacks its mask; null: nobody. `streams`, which may be null, says
+  // whether there are others to leave a core to. Neither is owned.
+  void HelpedBy(cache::WorkPool* mask_makers, const StreamRegistry* streams) {
+    mask_makers_ = mask_makers;
+    streams_ = streams;
+  }
 
   // `is_cancelled` is asked while the step waits for compiles and between two rows. The result
   // lives until the next call.
@@ -141,6 +146,7 @@ class StreamSession {
   std::int64_t tokens_ = 0;                     // that rows have ever taken
   StreamFigures* figures_ = nullptr;
   cache::WorkPool* mask_makers_ = nullptr;
+  const StreamRegistry* streams_ = nullptr;
   TokenPreload preload_;             // empty between two calls
   std::vector<RowId> compiling_;     // and rows that were until a moment ago
   std::vector<RowId> named_;         // by this step, and compiled, in the order of their answers

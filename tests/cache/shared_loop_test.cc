@@ -57,27 +57,31 @@ TEST(SharedLoopTest, RunsEachItemOnce) {
     WorkPool pool(threads, 16);
     for (const std::size_t count : {0, 1, 3, 4, 1'000}) {
       Counts counts(count);
-      RunShared(&pool, count, [&](std::size_t at) { counts.Add(at); }, kNever);
+      RunShared(&pool, 1, count, [&](std::size_t at) { counts.Add(at); }, kNever);
       EXPECT_TRUE(counts.AreAll(1)) << threads << " threads, " << count << " items";
     }
   }
 }
 
-TEST(SharedLoopTest, ThreadsOfThePoolTakePart) {
-  WorkPool pool(2, 16);
+TEST(SharedLoopTest, IdleThreadsOfThePoolTakePartAndOneStaysFree) {
+  WorkPool pool(3, 16);
   std::latch all_there(3);
   Mutex mutex;
   std::set<std::thread::id> ids;
-  // Nobody is done before three threads are at an item each.
+  // Nobody is done before three threads are at an item each, and one of the pool's has another job.
   RunShared(
-      &pool, 12,
+      &pool, 1, 12,
       [&](std::size_t at) {
         {
           const MutexLock lock(&mutex);
           if (!ids.insert(std::this_thread::get_id()).second) return;
         }
+        if (at == 0) {
+          std::latch free_ran(1);
+          pool.Submit([&] { free_ran.count_down(); });
+          free_ran.wait();
+        }
         all_there.arrive_and_wait();
-        (void)at;
       },
       kNever);
   EXPECT_EQ(ids.size(), 3U);
@@ -89,7 +93,7 @@ TEST(SharedLoopTest, TheCallerDoesAllWhereThePoolIsBusy) {
   const std::thread::id caller = std::this_thread::get_id();
   Counts counts(100);
   RunShared(
-      &pool, 100,
+      &pool, 1, 100,
       [&](std::size_t at) {
         EXPECT_EQ(std::this_thread::get_id(), caller);
         counts.Add(at);
@@ -104,7 +108,7 @@ TEST(SharedLoopTest, AThreadOfThePoolMayRunOne) {
   Counts counts(100);
   std::latch done(1);
   ASSERT_TRUE(pool.Submit([&] {
-    RunShared(&pool, 100, [&](std::size_t at) { counts.Add(at); }, kNever);
+    RunShared(&pool, 1, 100, [&](std::size_t at) { counts.Add(at); }, kNever);
     done.count_down();
   }));
   done.wait();
@@ -114,7 +118,7 @@ TEST(SharedLoopTest, AThreadOfThePoolMayRunOne) {
 TEST(SharedLoopTest, BeginsNothingOnceItIsOver) {
   WorkPool pool(0, 16);
   std::size_t begun = 0;
-  RunShared(&pool, 100, [&](std::size_t) { ++begun; }, [&] { return begun == 7; });
+  RunShared(&pool, 1, 100, [&](std::size_t) { ++begun; }, [&] { return begun == 7; });
   EXPECT_EQ(begun, 7U);
 }
 
@@ -124,7 +128,7 @@ TEST(SharedLoopTest, NothingRunsWhenItHasReturned) {
   for (int round = 0; round < 200; ++round) {
     int own = 0;
     RunShared(
-        &pool, 64,
+        &pool, 1, 64,
         [&](std::size_t) {
           ++running;
           std::this_thread::yield();
@@ -135,23 +139,27 @@ TEST(SharedLoopTest, NothingRunsWhenItHasReturned) {
   }
 }
 
-// Without its slices a helper would keep the pool's one thread from the job until the loop ends,
-// which waits for the job.
+// The pool's other thread is taken. Without its slices the helper would keep its own thread from
+// the last job until the loop ends, which waits for that job.
 TEST(SharedLoopTest, AHelperGivesWayToWhatWaits) {
-  WorkPool pool(1, 16);
+  WorkPool pool(2, 16);
   const std::thread::id caller = std::this_thread::get_id();
   std::latch helped(1);
   std::atomic<bool> other_ran = false;
   std::atomic<bool> was_helped = false;
   RunShared(
-      &pool, 1'000'000,
+      &pool, 1, 1'000'000,
       [&](std::size_t) {
         if (std::this_thread::get_id() != caller && !was_helped.exchange(true)) helped.count_down();
         if (std::this_thread::get_id() != caller) std::this_thread::sleep_for(kSharedLoopSlice);
         if (std::this_thread::get_id() != caller || other_ran) return;
         helped.wait();
-        pool.Submit([&] { other_ran = true; });
-        while (!other_ran) std::this_thread::yield();
+        pool.Submit([&] { other_ran.wait(false); });
+        pool.Submit([&] {
+          other_ran = true;
+          other_ran.notify_all();
+        });
+        other_ran.wait(false);
       },
       [&] { return other_ran.load(); });
   EXPECT_TRUE(other_ran);
@@ -159,12 +167,13 @@ TEST(SharedLoopTest, AHelperGivesWayToWhatWaits) {
 
 TEST(SharedLoopTest, WhatTheCallerThrowsGoesOnAndAHelperEndsAlone) {
   WorkPool pool(2, 16);
-  EXPECT_THROW(
-      RunShared(&pool, 100, [](std::size_t) { throw std::bad_alloc(); }, kNever), std::bad_alloc);
+  EXPECT_THROW(RunShared(
+                   &pool, 1, 100, [](std::size_t) { throw std::bad_alloc(); }, kNever),
+               std::bad_alloc);
   const std::thread::id caller = std::this_thread::get_id();
   std::size_t own = 0;
   RunShared(
-      &pool, 1'000,
+      &pool, 1, 1'000,
       [&](std::size_t) {
         if (std::this_thread::get_id() != caller) throw std::bad_alloc();
         ++own;

@@ -39,7 +39,7 @@ class Stream {
       : tokenizers_(std::move(*TokenizerStore::Load({}, 1 << 20))),
         grammars_(WithoutMasksAhead(), nullptr),
         session_(&tokenizers_->all().front(), &grammars_, StreamLimits(), FormTerms(), nullptr) {
-    session_.HelpedBy(mask_makers);
+    session_.HelpedBy(mask_makers, nullptr);
   }
 
   const StepResult& Run(const StepRequest& request) {
