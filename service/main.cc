@@ -27,6 +27,8 @@
 #include "service/callers/admission.h"
 #include "service/config/config_reader.h"
 #include "service/config/memory_plan.h"
+#include "service/grammars/grammar_store.h"
+#include "service/grammars/preload.h"
 #include "service/grammars/tokenizer_store.h"
 #include "service/ports/tls.h"
 #include "service/process/config_file.h"
@@ -151,7 +153,10 @@ int CheckConfig(const Config& config) {
     return Fail(read, EXIT_FAILURE);
   const auto loaded = maskd::service::TokenizerStore::Load(
       config.tokenizers, maskd::service::PlanMemory(config).mask_store_bytes);
-  return loaded.ok() ? EXIT_SUCCESS : Fail(loaded.status(), EXIT_FAILURE);
+  if (!loaded.ok()) return Fail(loaded.status(), EXIT_FAILURE);
+  maskd::service::GrammarStore grammars(config, nullptr);
+  const auto preloaded = maskd::service::Preload(config.grammars, **loaded, &grammars);
+  return preloaded.ok() ? EXIT_SUCCESS : Fail(preloaded.status(), EXIT_FAILURE);
 }
 
 int Probe(const Config& config) {
