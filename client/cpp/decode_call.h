@@ -67,8 +67,8 @@ class DecodeCall : public StepCall {
 
   // Handles one completion, or gives DEADLINE_EXCEEDED.
   absl::Status Poll(absl::Time deadline);
-  // Handles completions until a message has arrived, the call has ended or `until`.
-  void PollAwake(absl::Time until);
+  // Handles completions until a message has arrived or the call has ended, for so long at most.
+  void PollAwake(absl::Duration longest);
   // Polls until `done()`; the status the call ended with when it ends before.
   absl::Status PollUntil(absl::FunctionRef<bool()> done, absl::Time deadline);
   void Complete(Tag tag, bool ok);

@@ -18,7 +18,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include <sched.h>
 
 #include "cpu/processor_count.h"
@@ -50,12 +50,13 @@ StreamRegistry::Limits StreamLimitsOf(const Config& config) {
   return {.in_all = static_cast<int>(config.max_streams), .of_a_peer = static_cast<int>(of_a_peer)};
 }
 
-// The queue's next event; false: there will be none. Looks for it for `awake` before it sleeps.
-// `*was_there`: at the first look.
+// The queue's next event; false: there will be none. Looks for it for `awake` before it sleeps, by
+// a clock that nobody sets. `*was_there`: at the first look.
 bool Next(grpc::ServerCompletionQueue* events, absl::Duration awake, void** tag, bool* ok,
           bool* was_there) {
-  const absl::Time until = absl::Now() + awake;
-  for (*was_there = true; absl::Now() < until; *was_there = false) {
+  using Steady = std::chrono::steady_clock;
+  const Steady::time_point until = Steady::now() + absl::ToChronoNanoseconds(awake);
+  for (*was_there = true; Steady::now() < until; *was_there = false) {
     const auto status = events->AsyncNext(tag, ok, gpr_inf_past(GPR_CLOCK_MONOTONIC));
     if (status != grpc::CompletionQueue::TIMEOUT) return status == grpc::CompletionQueue::GOT_EVENT;
     sched_yield();
