@@ -8,6 +8,7 @@ bytes, must let through exactly the values that jsonschema calls valid:
 declared   of a valid value the members in one order at least; of another value none
 any        a text in any order and spelling
 canonical  what json.dumps writes
+indented   what json.dumps writes with an indent
 
 Prints each difference with the schema made smaller. Fails if there is one, or if more than one schema in
 MIN_DECIDED_OF is refused.
@@ -21,12 +22,13 @@ import jsonschema
 import small_values
 from small_schema_maker import DRAFTS, Maker
 
-MIN_DECIDED_OF = 25
+MIN_DECIDED_OF = 12
 SHOWN = 20
 VALUES = small_values.every_value()
 VALIDATORS = {DRAFTS["2020-12"]: jsonschema.Draft202012Validator, DRAFTS["2019-09"]: jsonschema.Draft201909Validator,
               DRAFTS["7"]: jsonschema.Draft7Validator}
-WAYS = {"declared": {}, "any": {"any_order": True}, "canonical": {"any_order": True, "canonical": True}}
+WAYS = {"declared": {}, "any": {"any_order": True}, "canonical": {"any_order": True, "canonical": True},
+        "indented": {"any_order": True, "indent": 2}}
 
 
 class Engine:
@@ -43,7 +45,8 @@ class Engine:
 def texts_of(value, way, rng):
     if way == "declared":
         return [small_values.plainly(order) for order in small_values.orders(value)]
-    return [small_values.plainly(value) if way == "canonical" else small_values.spelled(value, rng)]
+    return [small_values.spelled(value, rng) if way == "any" else
+            json.dumps(value, indent=2) if way == "indented" else small_values.plainly(value)]
 
 
 class Comparison:
