@@ -137,6 +137,16 @@ MASKD_API maskd_status* maskd_stream_collect_masks(maskd_stream* stream, int64_t
                                                    maskd_result* result, const uint64_t* rows,
                                                    int64_t count, int32_t* words,
                                                    int64_t words_per_row, int32_t* is_whole);
+/* The same of a step with drafts: all positions of each row. `positions` above 0: each row has so
+ * many rows of `words`, all ones where it has no mask; 0: as many as it has masks, the next row's
+ * behind them. `word_rows`: how many there are in all. known[i]: masks of rows[i], of its first
+ * positions, as its drafts are a chain. */
+MASKD_API maskd_status* maskd_stream_collect_positions(maskd_stream* stream, int64_t timeout_ms,
+                                                       maskd_result* result, const uint64_t* rows,
+                                                       int64_t count, int64_t positions,
+                                                       int32_t* words, int64_t word_rows,
+                                                       int64_t words_per_row, int32_t* known,
+                                                       int32_t* is_whole);
 /* Says goodbye and waits for the stream's end. */
 MASKD_API maskd_status* maskd_stream_close(maskd_stream* stream, int64_t timeout_ms);
 
@@ -188,6 +198,13 @@ MASKD_API maskd_status* maskd_step_rollback(maskd_step* step, uint64_t row, uint
  * draft that drafts[i] comes after, or -1. */
 MASKD_API maskd_status* maskd_step_draft(maskd_step* step, uint64_t row, const int32_t* drafts,
                                          const int32_t* parents, int64_t draft_count);
+/* Gives each of `count` rows the tokens that it sampled, and asks for the masks after its drafts,
+ * a chain. `tokens` has of rows[0] its token_counts[0] tokens and then its draft_counts[0] drafts,
+ * and so on: a whole batch in one call. */
+MASKD_API maskd_status* maskd_step_draft_each(maskd_step* step, const uint64_t* rows,
+                                              const int32_t* token_counts,
+                                              const int32_t* draft_counts, const int32_t* tokens,
+                                              int64_t count);
 /* Says how many tokens the row may still produce, its end included: its masks lead to a complete
  * text within them. The server counts on from here. */
 MASKD_API maskd_status* maskd_step_set_remaining(maskd_step* step, uint64_t row,
