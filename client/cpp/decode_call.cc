@@ -52,8 +52,10 @@ DecodeCall::~DecodeCall() {
 }
 
 absl::Status DecodeCall::Start(absl::Time deadline) {
-  stream_ = stub_.PrepareCall(&context_, kMethod, &queue_);
-  stream_->StartCall(Expect(kStart));
+  if (stream_ == nullptr) {
+    stream_ = stub_.PrepareCall(&context_, kMethod, &queue_);
+    stream_->StartCall(Expect(kStart));
+  }
   return PollUntil([this] { return connected_; }, deadline);
 }
 

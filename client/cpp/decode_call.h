@@ -48,7 +48,8 @@ class DecodeCall : public StepCall {
   DecodeCall(const DecodeCall&) = delete;
   DecodeCall& operator=(const DecodeCall&) = delete;
 
-  // Starts the call. DEADLINE_EXCEEDED, or the status it ended with.
+  // Starts the call. DEADLINE_EXCEEDED, after which it may be said again, or the status it ended
+  // with.
   absl::Status Start(absl::Time deadline);
 
   // As StepCall says; whoever waits in them polls the completion queue.
