@@ -45,6 +45,7 @@
 ABSL_FLAG(std::string, tokenizer, "", "Vocabulary file of scripts/fetch-vocab.");
 ABSL_FLAG(std::string, requests, "", "Schemas of examples/model_loop_python/requests.json.");
 ABSL_FLAG(int, rare, 0, "Random schemas of rare keywords.");
+ABSL_FLAG(int, seed, 5, "Of the random schemas.");
 ABSL_FLAG(std::string, schema, "", "One more schema.");
 ABSL_FLAG(int, walks, 20, "Rows of each schema.");
 ABSL_FLAG(int, left, 0, "Rows begin with 1 to so many tokens left.");
@@ -354,7 +355,7 @@ absl::Status Run() {
   if (const std::string schema = absl::GetFlag(FLAGS_schema); !schema.empty())
     RunWalks("the schema", {{"the schema", schema}}, space);
   if (const int count = absl::GetFlag(FLAGS_rare); count > 0) {
-    Random random(5);  // NOLINT(cert-msc51-cpp): the same schemas in every run
+    Random random(static_cast<std::uint64_t>(absl::GetFlag(FLAGS_seed)));
     std::vector<Named> rare;
     for (int i = 0; i < count; ++i) rare.push_back({absl::StrCat("rare ", i), RareSchema(&random)});
     RunWalks("rare keywords", rare, space);

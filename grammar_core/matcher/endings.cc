@@ -67,6 +67,11 @@ int Endings::FewAsIfEqual(const TokenStepper& stepper, State state) {
   return node == kNone || nodes_[node].few == kNoTokens ? kNever : nodes_[node].few;
 }
 
+std::size_t Endings::BytesAsIfEqual(const TokenStepper& stepper, State state) {
+  const Node node = EndingOf(stepper, stepper.states().Shared(state));
+  return node == kNone ? kMaxDistinctBytes : nodes_[node].bytes;
+}
+
 std::string Endings::Text(const TokenStepper& stepper, State state) {
   return TextFrom(EndingOf(stepper, stepper.states().Shared(state)));
 }
@@ -246,21 +251,18 @@ Endings::Node Endings::PutAll(const TokenSearch& search, const Distinct& ending)
 
 bool Endings::TakeOther(const TokenStepper& stepper, Take take, std::vector<Place>* places,
                         std::string* text, Work& work) {
-  // The last place or the one before it, whichever costs less; those before that where both have
-  // nothing else.
+  // As if items could be equal no text through here has fewer bytes.
+  const std::size_t least = text->size() + BytesAsIfEqual(stepper, places->back().state);
   Other best;
   std::size_t at = 0;
   for (std::size_t back = 1; back <= std::min(places->size(), kMaxBack) && work.ok(); ++back) {
-    const bool is_far = back > 2;
-    if (is_far && best.next != kNothingTerm && !best.may_repeat()) break;
-    const Other other = OtherByte(stepper, &(*places)[places->size() - back], take, work);
-    if (other.next == kNothingTerm) continue;
-    // Of two that cost the same the one further back has less before it.
-    const bool is_better =
-        is_far && best.next != kNothingTerm ? !other.may_repeat() : !(best.cost < other.cost);
-    if (!is_better) continue;
+    const std::size_t enough = back > kNear ? least + 1 : least;
+    if (best.next != kNothingTerm && !best.may_repeat && best.bytes <= enough) break;
+    const std::size_t before = places->size() - back;
+    const Other other = OtherByte(stepper, before, &(*places)[before], take, work);
+    if (other.next == kNothingTerm || best.cost() <= other.cost()) continue;
     best = other;
-    at = places->size() - back;
+    at = before;
   }
   if (!work.ok() || best.next == kNothingTerm) return false;
   places->resize(at + 1);
@@ -272,9 +274,10 @@ bool Endings::TakeOther(const TokenStepper& stepper, Take take, std::vector<Plac
 }
 
 // White space would change nothing.
-Endings::Other Endings::OtherByte(const TokenStepper& stepper, Place* place, Take take,
-                                  Work& work) {
+Endings::Other Endings::OtherByte(const TokenStepper& stepper, std::size_t before, Place* place,
+                                  Take take, Work& work) {
   const RowStates& states = stepper.states();
+  const std::size_t least = before + BytesAsIfEqual(stepper, place->state);
   const int enough = FewAsIfEqual(stepper, place->state);
   if (!place->first.has_value()) place->first = states.FirstOf(place->state, work);
   const FirstClasses::Set& first = *place->first;
@@ -285,10 +288,11 @@ Endings::Other Endings::OtherByte(const TokenStepper& stepper, Place* place, Tak
     if (place->tried.test(byte) || absl::ascii_isspace(byte)) continue;
     const State next = (states.*take)(place->state, byte, work);
     if (next == kNothingTerm || next == kFailedTerm) continue;
-    const bool may_repeat = RowStates::IsOwn(next) && !states.TakenRests(next).empty();
-    const Other other = {byte, next, {FewAsIfEqual(stepper, next), may_repeat}};
-    if (other.cost < best.cost) best = other;
-    if (best.cost.first <= enough && !best.cost.second) break;
+    const Other other = {byte, next, before + 1 + BytesAsIfEqual(stepper, next),
+                         RowStates::IsOwn(next) && !states.TakenRests(next).empty(),
+                         FewAsIfEqual(stepper, next)};
+    if (other.cost() < best.cost()) best = other;
+    if (!best.may_repeat && (best.bytes <= least || best.few <= enough)) break;
   }
   return best;
 }

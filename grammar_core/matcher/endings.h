@@ -5,8 +5,9 @@
 //          cells behind. Each byte knows the fewest tokens from there on. So states that differ in
 //          their first cells share all else.
 // Items    items of an array may have to differ (unique_items/row_memory.h). The ending is first
-//          made as if they could be equal. A byte that would repeat an item is replaced by the one
-//          that costs least, and the ending goes on from there. That may not be the shortest.
+//          made as if they could be equal. A byte that would repeat an item is replaced, or one
+//          shortly before it: by the one through which the text has the fewest bytes. That may not
+//          be the shortest of all.
 //          Behind such an array a row has nothing written any more: its states are those of all
 //          rows again, and from there on the known ending is taken.
 // Lengths  a string that must have so many characters more gets them from the longest tokens of its
@@ -26,6 +27,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -91,9 +93,10 @@ class Endings {
   // The same of a state's distinct items, and the bytes that it may have replaced.
   static constexpr std::int64_t kDistinctWork = 20'000;
   static constexpr int kMaxReplaced = 64;
-  // How far back: to the first byte of a word such as `false`, or of the member before it. Where
-  // places nearby could only repeat what is written, in more digits perhaps, those are asked.
+  // How far back another byte is looked for: to the first byte of a word such as `false`, or to the
+  // member before it. Beyond kNear only where each byte so far makes the text two bytes longer.
   static constexpr std::size_t kMaxBack = 32;
+  static constexpr std::size_t kNear = 3;
   // Arrays of distinct items one behind the other that are looked at at once, and bytes of all.
   static constexpr int kMaxDistinctDepth = 16;
   static constexpr std::size_t kMaxDistinctBytes = 4 * ShortestTexts::kMaxBytes;
@@ -102,6 +105,7 @@ class Endings {
   static constexpr int kMaxChoices = 3;
 
   int FewAsIfEqual(const TokenStepper& stepper, State state);
+  std::size_t BytesAsIfEqual(const TokenStepper& stepper, State state);
   // The same where items must differ, of an own state.
   int FewOwn(const TokenStepper& stepper, State state, Work& work, std::string* text);
   // The ending, its items distinct, of a state that is no own one; kNone where none is found, and
@@ -132,15 +136,23 @@ class Endings {
     std::bitset<256> tried = {};
     std::optional<FirstClasses::Set> first = std::nullopt;
   };
-  // A byte that was not tried and that a place takes, with the fewest tokens behind it, and of
-  // those one that begins nothing that is written already.
+  // A byte that was not tried and that a place takes: the bytes of the whole text through it, as if
+  // items could be equal, whether it begins something that is written already, and the fewest tokens
+  // behind it.
   struct Other {
     unsigned char byte = 0;
     State next = kNothingTerm;  // where there is none
-    std::pair<int, bool> cost = {kNever, true};
-    [[nodiscard]] bool may_repeat() const { return cost.second; }
+    std::size_t bytes = std::numeric_limits<std::size_t>::max() - 1;
+    bool may_repeat = true;
+    int few = kNever;
+    // What may repeat takes a byte more, or all that is behind it is for nothing.
+    [[nodiscard]] auto cost() const {
+      return std::tuple(bytes + (may_repeat ? 1 : 0), may_repeat, few);
+    }
   };
-  Other OtherByte(const TokenStepper& stepper, Place* place, Take take, Work& work);
+  // Of the place that has `before` bytes before it.
+  Other OtherByte(const TokenStepper& stepper, std::size_t before, Place* place, Take take,
+                  Work& work);
   // Takes another byte in the last places of `text`; false where there is none.
   bool TakeOther(const TokenStepper& stepper, Take take, std::vector<Place>* places,
                  std::string* text, Work& work);

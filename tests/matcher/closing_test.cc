@@ -121,6 +121,20 @@ TEST(Endings, AByteThatRepeatsIsReplacedWhereLeastStandsBeforeIt) {
   EXPECT_EQ(tokens.size(), std::string_view(R"({"_":true,"a":true,"b":true})").size());
 }
 
+// Another value of `kind`, three bytes back, and not one more member.
+TEST(Endings, AnItemThatRepeatsIsToldApartByTheFewestBytes) {
+  const auto space = TokenizerSpace::Create(EmbeddedByteVocabulary());
+  const auto grammar = Compile(
+      {"json_schema", R"({"type":"array","uniqueItems":true,"minItems":2,"items":{"type":"object",)"
+                      R"("properties":{"kind":{"enum":["a","b"]},"size":{"type":"integer"}},)"
+                      R"("required":["kind"],"additionalProperties":false}})"},
+      space);
+  ASSERT_NE(grammar, nullptr);
+  const Matcher start(grammar);
+  const auto tokens = Endings().Tokens(start.stepper(), start.place());
+  EXPECT_EQ(tokens.size(), std::string_view(R"([{"kind":"a"},{"kind":"b"}])").size());
+}
+
 // 1 and 1.0 are one value: the third item needs another one, further back, and no more digits.
 TEST(Endings, AValueThatMayOnlyRepeatIsNotWrittenInOtherWords) {
   const auto space = TokenizerSpace::Create(EmbeddedByteVocabulary());
