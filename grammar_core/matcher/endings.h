@@ -137,8 +137,8 @@ class Endings {
     std::optional<FirstClasses::Set> first = std::nullopt;
   };
   // A byte that was not tried and that a place takes: the bytes of the whole text through it, as if
-  // items could be equal, whether it begins something that is written already, and the fewest tokens
-  // behind it.
+  // items could be equal; whether it begins something that is written already; and the fewest
+  // tokens behind it.
   struct Other {
     unsigned char byte = 0;
     State next = kNothingTerm;  // where there is none
@@ -150,7 +150,7 @@ class Endings {
       return std::tuple(bytes + (may_repeat ? 1 : 0), may_repeat, few);
     }
   };
-  // Of the place that has `before` bytes before it.
+  // The best one of a place that has `before` bytes before it.
   Other OtherByte(const TokenStepper& stepper, std::size_t before, Place* place, Take take,
                   Work& work);
   // Takes another byte in the last places of `text`; false where there is none.
