@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstddef>
+#include <functional>
+#include <set>
 
 #include "absl/container/flat_hash_set.h"
 
@@ -38,7 +39,8 @@ MarkerTable::MarkerTable(std::shared_ptr<const Vocabulary> vocabulary)
 void MarkerTable::Add(TokenId id) {
   const absl::string_view text = vocabulary_->TokenBytes(id);
   if (text.empty() || !by_text_.try_emplace(text, id).second) return;
-  sizes_.insert(text.size());
+  const auto place = std::ranges::lower_bound(sizes_, text.size(), std::greater<>());
+  if (place == sizes_.end() || *place != text.size()) sizes_.insert(place, text.size());
   first_bytes_.set(static_cast<unsigned char>(text[0]));
 }
 
@@ -50,17 +52,18 @@ TokenId MarkerTable::Find(absl::string_view text) const {
 TokenId MarkerTable::At(absl::string_view text) const {
   assert(!text.empty());
   if (!first_bytes_[static_cast<unsigned char>(text[0])]) return kNone;
-  for (auto size = sizes_.rbegin(); size != sizes_.rend(); ++size) {
-    if (*size > text.size()) continue;
-    if (const TokenId id = Find(text.substr(0, *size)); id != kNone) return id;
+  for (const std::size_t size : sizes_) {
+    if (size > text.size()) continue;
+    if (const TokenId id = Find(text.substr(0, size)); id != kNone) return id;
   }
   return kNone;
 }
 
-std::vector<MarkerTable::Piece> MarkerTable::Cut(absl::string_view text) const {
+std::vector<MarkerTable::Piece> MarkerTable::Cut(absl::string_view text, std::size_t bytes) const {
   std::vector<Piece> pieces;
   std::size_t begin = 0;
-  for (std::size_t at = 0; at < text.size();) {
+  const std::size_t end = std::min(text.size(), bytes);
+  for (std::size_t at = 0; at < end;) {
     const TokenId marker = At(text.substr(at));
     if (marker == kNone) {
       ++at;
@@ -72,7 +75,7 @@ std::vector<MarkerTable::Piece> MarkerTable::Cut(absl::string_view text) const {
     at += size;
     begin = at;
   }
-  if (begin < text.size()) pieces.push_back({text.substr(begin)});
+  if (begin < end) pieces.push_back({text.substr(begin, end - begin)});
   return pieces;
 }
 

@@ -12,9 +12,9 @@
 #define MASKD_GRAMMAR_CORE_TOKENIZER_MARKER_TABLE_H_
 
 #include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,8 +41,9 @@ class MarkerTable {
   explicit MarkerTable(std::shared_ptr<const Vocabulary> vocabulary);
 
   // `text` cut at its markers, from the left, of several at one place the longest. No piece is
-  // empty. The pieces view `text`.
-  [[nodiscard]] std::vector<Piece> Cut(absl::string_view text) const;
+  // empty. The pieces view `text`. What begins behind the first `bytes` bytes is left out.
+  [[nodiscard]] std::vector<Piece> Cut(absl::string_view text,
+                                       std::size_t bytes = absl::string_view::npos) const;
 
   // The marker that is spelled `text`, or kNone.
   [[nodiscard]] TokenId Find(absl::string_view text) const;
@@ -61,7 +62,7 @@ class MarkerTable {
 
   const std::shared_ptr<const Vocabulary> vocabulary_;
   absl::flat_hash_map<absl::string_view, TokenId> by_text_;
-  std::set<std::size_t> sizes_;       // of those texts
+  std::vector<std::size_t> sizes_;    // of those texts, the largest first
   std::bitset<256> first_bytes_;      // of those texts
   std::bitset<256> byte_is_a_token_;  // ordinary tokens of one byte
 };

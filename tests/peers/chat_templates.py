@@ -96,9 +96,10 @@ def messages() -> Iterator[tuple[str, dict[str, Any]]]:
 class Answers:
     """The answers of one template. Arguments are given as an object or as text, no content as "" or null,
     whichever it takes. `ends` are markers that end the model's turn; without them it is what stands behind a turn
-    of one word."""
+    of one word. `begin` is the marker behind which the turn begins, where the prompt ends with more than that."""
 
-    def __init__(self, source: str, ends: Iterable[str] = ()) -> None:
+    def __init__(self, source: str, ends: Iterable[str] = (), begin: str = "") -> None:
+        self._begin = begin
         self._named = list(ends)
         self._ends = [*self._named, EOS]
         self._template = environment().from_string(source)
@@ -110,7 +111,7 @@ class Answers:
     def _render(self, spoken: list[dict[str, Any]], prompt: bool) -> str:
         return self._template.render(
             messages=spoken, tools=TOOLS, add_generation_prompt=prompt, bos_token="", eos_token=EOS,
-            enable_thinking=False, thinking=False)
+            enable_thinking=False, thinking=False, functions=json.dumps(TOOLS), datetime="1 January 2026")
 
     def _added(self, answer: dict[str, Any]) -> str:
         try:
@@ -120,6 +121,8 @@ class Answers:
         shared = os.path.commonprefix([whole, self._question])
         # Two markers may begin alike: the answer begins where its marker does.
         text = whole[len(re.sub(r"<[^<>\s]*$", "", shared)):]
+        if self._begin:
+            text = text.split(self._begin, 1)[1]
         for end in self._ends:
             text = text.split(end)[0]
         return text if self._named else text.removesuffix(self._end)

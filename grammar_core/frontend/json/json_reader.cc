@@ -233,10 +233,15 @@ absl::Status Reader::ReadEscapes(std::size_t first, absl::string_view* out) {
   assert(Has('\\') && first <= at_);
   std::string text(text_.substr(first, at_ - first));
   while (at_ < text_.size() && !Has('"')) {
+    if (Has('\\')) {
+      if (absl::Status status = ReadEscape(&text); !status.ok()) return status;
+      continue;
+    }
     const std::size_t from = at_;
-    if (absl::Status status = Has('\\') ? ReadEscape(&text) : CheckCharacter(); !status.ok())
-      return status;
-    if (text_[from] != '\\') text.append(text_.data() + from, at_ - from);
+    at_ += CountPlain(text_.substr(at_));
+    if (at_ == from)
+      if (absl::Status status = CheckCharacter(); !status.ok()) return status;
+    text.append(text_.data() + from, at_ - from);
   }
   *out = tree_->unescaped.emplace_back(std::move(text));
   return Expect('"', "the text ends inside a string");

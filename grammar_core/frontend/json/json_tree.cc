@@ -1,7 +1,9 @@
 #include "grammar_core/frontend/json/json_tree.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
+#include <climits>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -53,9 +55,10 @@ JsonId json_internal::FindMember(const Tree& tree, JsonId id, absl::string_view 
   return kNoNode;
 }
 
-// Eight bytes at a time: a byte of `odd` has its highest bit set where one of the word is not
-// plain, or stands behind such a one.
+// Eight bytes at a time: the lowest byte of `odd` with its highest bit set is the first of the word
+// that is not plain. Those above it may be plain.
 std::size_t CountPlain(absl::string_view text) {
+  static_assert(std::endian::native == std::endian::little, "the first byte must be the lowest");
   constexpr std::uint64_t kOnes = 0x0101010101010101;
   constexpr std::uint64_t kHigh = 0x80 * kOnes;
   const auto below = [](std::uint64_t word, std::uint64_t bound) {
@@ -66,7 +69,8 @@ std::size_t CountPlain(absl::string_view text) {
     std::memcpy(&word, text.data() + at, sizeof(word));
     const std::uint64_t odd =
         word | below(word, ' ') | below(word ^ ('"' * kOnes), 1) | below(word ^ ('\\' * kOnes), 1);
-    if ((odd & kHigh) != 0) break;
+    if ((odd & kHigh) != 0)
+      return at + static_cast<std::size_t>(std::countr_zero(odd & kHigh)) / CHAR_BIT;
   }
   const auto is_plain = [](char c) { return c >= ' ' && c != '"' && c != '\\'; };
   while (at < text.size() && is_plain(text[at])) ++at;

@@ -310,11 +310,15 @@ FormatCompiler::Made FormatCompiler::Tag(FormatId id) {
 // Ends before which the content must not end with the same texts stand together.
 FormatCompiler::Made FormatCompiler::TailOf(const TagFormat& tag) {
   const TagBounds& bounds = tag.bounds;
-  const auto sooner = BeginningsOfSoonerEnds(bounds.ends, speller_, budget_);
-  if (!sooner.ok()) return sooner.status();
+  const auto [sooner, is_new] = sooner_.try_emplace(bounds.ends);
+  if (is_new) {
+    auto found = BeginningsOfSoonerEnds(bounds.ends, speller_, budget_);
+    if (!found.ok()) return found.status();
+    sooner->second = *std::move(found);
+  }
   std::map<std::vector<std::string>, std::vector<NodeId>> ends;
   for (std::size_t i = 0; i < bounds.ends.size(); ++i)
-    ends[(*sooner)[i]].push_back(
+    ends[sooner->second[i]].push_back(
         speller_.Spell(bounds.ends[i], [&] { return PlaceOf(tag.at, "end"); }));
   if (bounds.may_end_empty) ends[{}].push_back(builder_.Empty());
   if (bounds.end_token.has_value()) ends[{}].push_back(NamedToken(*bounds.end_token));

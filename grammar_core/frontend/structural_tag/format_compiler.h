@@ -9,6 +9,7 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_FORMAT_COMPILER_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_FORMAT_COMPILER_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,8 @@ class FormatCompiler {
   EmbeddedGrammars embedded_;
   std::vector<NodeId> nodes_;  // by format
   std::vector<NodeId> tails_;  // of tags: what stands behind the begin
+  // BeginningsOfSoonerEnds() by the ends, which many tags have in common.
+  std::map<std::vector<std::string>, std::vector<std::vector<std::string>>> sooner_;
   // What the free text that is made does not end with; of ContentBefore().
   std::vector<std::string> last_;
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -41,24 +42,16 @@ NodeId MarkerSpeller::Spell(absl::string_view text, absl::FunctionRef<std::strin
 
 bool MarkerSpeller::HasMarker(absl::string_view text, std::size_t bytes) const {
   if (table_ == nullptr) return false;
-  std::size_t at = 0;
-  for (const MarkerTable::Piece& piece : table_->Cut(text)) {
-    if (at >= bytes) return false;
-    if (piece.marker != MarkerTable::kNone) return true;
-    at += piece.text.size();
-  }
-  return false;
+  return absl::c_any_of(table_->Cut(text, bytes), [](const MarkerTable::Piece& piece) {
+    return piece.marker != MarkerTable::kNone;
+  });
 }
 
 std::size_t MarkerSpeller::WithWholeMarkers(absl::string_view text, std::size_t bytes) const {
   if (table_ == nullptr) return std::min(bytes, text.size());
-  std::size_t at = 0;
-  for (const MarkerTable::Piece& piece : table_->Cut(text)) {
-    if (at >= bytes) break;
-    const bool is_marker = piece.marker != MarkerTable::kNone;
-    at += is_marker ? piece.text.size() : std::min(piece.text.size(), bytes - at);
-  }
-  return at;
+  std::size_t size = 0;
+  for (const MarkerTable::Piece& piece : table_->Cut(text, bytes)) size += piece.text.size();
+  return size;
 }
 
 std::vector<std::string> MarkerSpeller::TextOnly(std::vector<std::string> texts) const {
