@@ -47,6 +47,9 @@ UNNAMED_END = re.compile(r"\}\s*// namespace$")
 NO_WORDS = re.compile(r'//[^\n]*|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.DOTALL)
 WORD = re.compile(r"(\.|->|::)?\b([A-Za-z_]\w*)")
 USED = re.compile(r"using\s+[\w:]+;")
+# The values of an enumeration without `class`, which are names of the scope around it.
+ENUM = re.compile(r"^enum\s+(?!class\b)(?:\w+\s*)?(?::[^{;]*)?\{([^}]*)\}", re.MULTILINE)
+VALUE_OF_ENUM = re.compile(r"(\w+)\s*(?:=[^,]*)?(?:,|$)")
 TEST = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\((\w+),\s*(\w+)\)")
 # What the patterns above can take for a name, and is none that a source may have.
 KEYWORDS = frozenset("""auto bool char class const constexpr decltype double enum float inline int long namespace noexcept
@@ -70,6 +73,12 @@ def declared(line):
         if found:
             return {name for name in found.groups() if name}
     return set()
+
+
+def values_of_enums(text):
+    """The names that enumerations without `class` declare, in whatever scope."""
+    listed = (NO_WORDS.sub(" ", values) for values in ENUM.findall(text))
+    return {name for values in listed for name in VALUE_OF_ENUM.findall(values.strip())}
 
 
 def is_private(line, unnamed):
@@ -96,7 +105,7 @@ class Sources:
     def private(self, path):
         """Each private name, with what makes it the same as another of that name."""
         text = self.text(path)
-        names = {name: path for name in DEFINE.findall(text)}
+        names = {name: path for name in [*DEFINE.findall(text), *values_of_enums(text)]}
         unnamed = False
         for line in text.splitlines():
             unnamed = line == "namespace {" or unnamed and not UNNAMED_END.match(line)
@@ -118,7 +127,7 @@ class Sources:
     def shown(self, path):
         """What a header declares by itself."""
         text = self.text(path)
-        names = set(DEFINE.findall(text))
+        names = set(DEFINE.findall(text)) | values_of_enums(text)
         for line in text.splitlines():
             names |= declared(line)
         return frozenset(names)

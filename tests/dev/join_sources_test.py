@@ -52,6 +52,15 @@ def test_a_name_that_a_header_has_is_kept(tmp_path):
     assert not any("#define Shared" in text for text in texts)
 
 
+def test_a_value_of_an_enumeration_is_a_private_name(tmp_path):
+    uses_header = FIRST.replace("return 1", "return Shared(1)")
+    other = SECOND.replace("Helper", "Other")
+    for values in ("enum Wrong { kNothing, Shared };", "enum Wrong : int {\n  kNothing = 3,  // none\n  Shared,\n};"):
+        hides = other.replace("int Other()", f"{values}\n\nint Other()")
+        assert len(joined(tmp_path, one=uses_header, two=hides)) == 2
+        assert len(joined(tmp_path, one=uses_header, two=hides.replace("enum Wrong", "enum class Wrong"))) == 1
+
+
 def test_a_type_of_one_header_and_a_function_of_another_keep_sources_apart(tmp_path):
     for name, line in (("type", "struct Merge { int made; };"), ("call", "int Merge(int value);")):
         (tmp_path / f"{name}.h").write_text(f"#pragma once\n{line}\n", encoding="utf-8")
