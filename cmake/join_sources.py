@@ -13,7 +13,8 @@ of the other source, but behind `.`, `->` or `::`, and no name that a header of 
 inner scope hides an outer one without a word of the compiler's. What both declare by the same line of
 `using` is one thing. Names are found by pattern, and too many rather than too few: a source that fits
 nowhere is compiled alone, as all are without this. An edit can bring a clash; configuring again, which
-the build does when a list of sources changes, looks for it.
+the build does when a list of sources changes, looks for it. Nor may a header of one declare a type by a
+name that a header of the other has for a function: where both are seen, the name alone is the function.
 
 With --large a private name gets another one by #define while its source is read, so that it meets nobody.
 All headers come first then, and are not touched. A name that stands behind `.`, `->` or `::` in its source,
@@ -123,6 +124,12 @@ class Sources:
         return frozenset(names)
 
     @functools.cache
+    def types(self, path):
+        """Those of a header's names that are types."""
+        return frozenset().union(*(declared(line) for line in self.text(path).splitlines()
+                                   if TYPE.match(line) or ALIAS.match(line)))
+
+    @functools.cache
     def words(self, path):
         """Those that an unnamed scope could take away: not what stands behind `.`, `->` or `::`."""
         text = NO_WORDS.sub(" ", self.text(path))
@@ -173,10 +180,10 @@ class Sources:
 
     def names(self, path):
         """What has to be known of a source to let it stand beside others."""
-        shown = (self.shown(header) for header in self.headers(path))
+        shown, types = (frozenset().union(*map(names, self.headers(path))) for names in (self.shown, self.types))
         renamed = self.renamed(path)
         private = {name: origin for name, origin in self.private(path).items() if name not in renamed}
-        return Names(private, self.words(path) - renamed, frozenset().union(*shown))
+        return Names(private, self.words(path) - renamed, shown, types)
 
     def joined(self, paths):
         """The text of a file that includes those sources."""
@@ -195,10 +202,11 @@ class Sources:
 class Names:
     """Of one source, or of all of a batch."""
 
-    def __init__(self, private=(), words=(), headers=()):
+    def __init__(self, private=(), words=(), headers=(), types=()):
         self.private = dict(private)
         self.words = set(words)
         self.headers = set(headers)
+        self.types = set(types)
 
     def clash(self, name, origin):
         """Whether these would meet another's private name."""
@@ -206,9 +214,14 @@ class Names:
             return self.private[name] != origin
         return name in self.words or name in self.headers and not USED.match(origin)
 
+    def hides(self, other):
+        """Whether a header of these has a function by the name of one of the other's types."""
+        return not other.types.isdisjoint(self.headers - self.types)
+
     def can_stand_beside(self, other):
-        """Whether neither of the two would see a private name of the other."""
-        return not (any(self.clash(*one) for one in other.private.items())
+        """Whether neither of the two would see a private name of the other, or lose a type."""
+        return not (self.hides(other) or other.hides(self)
+                    or any(self.clash(*one) for one in other.private.items())
                     or any(other.clash(*one) for one in self.private.items()))
 
     def add(self, other):
@@ -216,6 +229,7 @@ class Names:
         self.private |= other.private
         self.words |= other.words
         self.headers |= other.headers
+        self.types |= other.types
 
 
 class Batch:

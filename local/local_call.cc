@@ -128,8 +128,9 @@ absl::StatusOr<bool> LocalCall::Take(grpc::ByteBuffer& message) {
 
 absl::Status LocalCall::Read(grpc::ByteBuffer& message, absl::Time deadline,
                              absl::Time awake_until) {
-  while (!has_news_ && absl::Now() < awake_until) sched_yield();
   const auto until = SteadyTime(deadline);
+  const auto awake = SteadyTime(awake_until);
+  while (!has_news_ && Clock::Steady()->Now() < awake) sched_yield();
   const MutexLock lock(&mutex_);
   for (;;) {
     const absl::StatusOr<bool> taken = Take(message);

@@ -122,12 +122,14 @@ bool IsBlankRun(absl::string_view text) {
 }
 
 // What is forced, then by id: a vocabulary's first pieces are its most frequent. Blank runs last.
+// The mask and the forced token are the server's word: an id that is no token is not looked up.
 void AddLikely(const Vocabulary& vocabulary, const client::RowResult& row, std::int64_t limit,
                std::vector<NamedToken>* likely) {
   const client::MaskView& mask = row.masks.front();
   const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(limit, 0, kMostShown));
   const client::TokenId forced = row.forced_draft.empty() ? -1 : row.forced_draft.front();
-  const bool is_forced = forced >= 0 && IsAllowed(mask, static_cast<std::size_t>(forced));
+  const bool is_forced = forced >= 0 && forced < std::ssize(vocabulary.tokens) &&
+                         IsAllowed(mask, static_cast<std::size_t>(forced));
   if (is_forced && most > 0) likely->push_back({forced});
   for (const bool blank : {false, true}) {
     for (std::size_t id = 0; id < vocabulary.tokens.size() && likely->size() < most; ++id) {

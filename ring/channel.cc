@@ -1,6 +1,7 @@
 #include "ring/channel.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -106,9 +107,11 @@ bool Channel::Has(std::uint32_t reasons) const {
          ((reasons & kRoom) != 0 && out_.has_room());
 }
 
-bool Channel::StayAwake(std::uint32_t reasons, absl::Time until) const {
+bool Channel::StayAwake(std::uint32_t reasons, absl::Duration longest) const {
+  using Steady = std::chrono::steady_clock;
+  const Steady::time_point begin = Steady::now();
   while (!Has(reasons)) {
-    if (woken_ || absl::Now() >= until) return false;
+    if (woken_ || absl::FromChrono(Steady::now() - begin) >= longest) return false;
     sched_yield();
   }
   return true;

@@ -53,9 +53,10 @@ class Channel {
   // The next message, if all of it has come; it lives until the next call.
   absl::StatusOr<std::optional<absl::string_view>> TryRead();
 
-  // Looks for one of `reasons` until `until`, giving way to whoever would run on this processor.
-  // Whether one is there: if not, it is time or Wake() was called, and Sleep() is next.
-  [[nodiscard]] bool StayAwake(std::uint32_t reasons, absl::Time until) const;
+  // Looks for one of `reasons` for so long, whatever becomes of the time of day, giving way to
+  // whoever would run on this processor. Whether one is there: if not, it is time or Wake() was
+  // called, and Sleep() is next.
+  [[nodiscard]] bool StayAwake(std::uint32_t reasons, absl::Duration longest) const;
   // Sleeps until `deadline`, Wake(), or one of `reasons`: there may be bytes to read, or room to
   // write. May return without any of them.
   absl::Status Sleep(std::uint32_t reasons, absl::Time deadline);

@@ -1,12 +1,13 @@
 // maskd, the server. `maskd --help` says its flags. The order is what matters here: process and
-// heap before any thread, signals blocked before the first one, the guard of the end before the
-// drain.
+// heap before any thread, signals blocked before the first one, the guard of the end before
+// anything that may hang.
 //
-// Invariant  SIGTERM and SIGINT end the process within drain_ms and kOverrun, whatever hangs.
-// Threads    the first one waits for signals, looks after tokens once a second, and ends the
-//            server.
+// Invariant  SIGTERM and SIGINT end the process within drain_ms and kOverrun, whatever hangs: a
+//            start, a reload or the drain.
+// Threads    the first one starts, reloads and ends the server, and looks after tokens once a
+//            second. Another one waits for signals, and tells systemd that the server is live.
+#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -26,6 +27,8 @@
 #include "service/callers/admission.h"
 #include "service/config/config_reader.h"
 #include "service/config/memory_plan.h"
+#include "service/grammars/grammar_store.h"
+#include "service/grammars/preload.h"
 #include "service/grammars/tokenizer_store.h"
 #include "service/ports/tls.h"
 #include "service/process/config_file.h"
@@ -33,6 +36,7 @@
 #include "service/process/health_probe.h"
 #include "service/process/process_setup.h"
 #include "service/process/server.h"
+#include "service/process/signal_watch.h"
 #include "service/process/supervisor.h"
 
 namespace {
@@ -45,6 +49,8 @@ constexpr int kUsageError = 2;
 // What is left to run after drain_ms is cancelled then, and ended so much later, so that the
 // process is gone within a second.
 constexpr milliseconds kOverrun{700};
+// How often tokens are looked at.
+constexpr milliseconds kLook{1'000};
 // How long the end waits for the last lines of the log, and for the one that says why there was no
 // beginning.
 constexpr milliseconds kLogPatience{200};
@@ -85,45 +91,52 @@ void Reload(const std::vector<std::string>& arguments, maskd::service::Server* s
 }
 
 // Until SIGTERM or SIGINT.
-void AwaitEnd(const sigset_t& signals, const std::vector<std::string>& arguments,
-              const maskd::service::Supervisor& supervisor, maskd::service::Server* server) {
-  constexpr timespec kLook = {.tv_sec = 1, .tv_nsec = 0};
+void AwaitEnd(const std::vector<std::string>& arguments,
+              const maskd::service::Supervisor& supervisor, maskd::service::SignalWatch* signals,
+              maskd::service::Server* server) {
+  using Asked = maskd::service::SignalWatch::Asked;
   for (;;) {
-    const int signal = sigtimedwait(&signals, nullptr, &kLook);
-    if (signal == SIGTERM || signal == SIGINT) return;
-    if (signal == SIGHUP) {
+    const Asked asked = signals->Await(kLook);
+    if (asked == Asked::kEnd) return;
+    if (asked == Asked::kReload) {
       supervisor.Reloading();
       Reload(arguments, server);
       supervisor.Ready();
     }
-    // Once a second and after each signal; tokens change without a reload.
+    // Once a second and after each reload; tokens change without one.
     server->LookAtTokens();
-    if (server->IsLive()) supervisor.Alive();
   }
 }
 
-// Serves until SIGTERM or SIGINT. The signals are blocked before any thread starts, so that only
-// sigwait() sees them.
+// Serves until SIGTERM or SIGINT.
 int Serve(const Config& config, const std::vector<std::string>& arguments) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  maskd::service::SignalWatch signals;  // before any thread
   if (const absl::Status used = maskd::UseWordKernels(config.cpu_kernels); !used.ok())
     return Fail(used, kUsageError);
   const auto guard = maskd::service::ExitGuard::Start();  // outlives the server's end
   if (guard == nullptr)
     return Fail(absl::UnavailableError("the system gives no thread"), EXIT_FAILURE);
-  auto server = maskd::service::Server::Start(config, HeapOfThisProgram());
+  const maskd::service::Supervisor supervisor(FromEnvironment("NOTIFY_SOCKET"));
+  std::atomic<const maskd::service::Server*> serving = nullptr;
+  const absl::Status watched = signals.Start({
+      .at_end = [&] { guard->EndWithin(milliseconds(config.drain_ms) + kOverrun); },
+      .each_second =
+          [&] {
+            const maskd::service::Server* const server = serving;
+            if (server != nullptr && server->IsLive()) supervisor.Alive();
+          },
+  });
+  if (!watched.ok()) return Fail(watched, EXIT_FAILURE);
+  auto server = maskd::service::Server::Start(config, HeapOfThisProgram(),
+                                              [&signals] { return signals.is_ending(); });
+  if (absl::IsCancelled(server.status())) return EXIT_SUCCESS;
   if (!server.ok()) return Fail(server.status(), EXIT_FAILURE);
   auto page = maskd::playground::ServedPage::Start(config, server->get());
   if (!page.ok()) return Fail(page.status(), EXIT_FAILURE);
-  const maskd::service::Supervisor supervisor(FromEnvironment("NOTIFY_SOCKET"));
+  serving = server->get();
   supervisor.Ready();
-  AwaitEnd(signals, arguments, supervisor, server->get());
+  AwaitEnd(arguments, supervisor, &signals, server->get());
   supervisor.Stopping();
-  // Before the drain begins, so that the process ends also if the drain never does.
-  guard->EndWithin(milliseconds(config.drain_ms) + kOverrun);
   if (*page != nullptr) (*page)->Close();
   (*server)->Drain();
   page->reset();
@@ -140,7 +153,10 @@ int CheckConfig(const Config& config) {
     return Fail(read, EXIT_FAILURE);
   const auto loaded = maskd::service::TokenizerStore::Load(
       config.tokenizers, maskd::service::PlanMemory(config).mask_store_bytes);
-  return loaded.ok() ? EXIT_SUCCESS : Fail(loaded.status(), EXIT_FAILURE);
+  if (!loaded.ok()) return Fail(loaded.status(), EXIT_FAILURE);
+  maskd::service::GrammarStore grammars(config, nullptr);
+  const auto preloaded = maskd::service::Preload(config.grammars, **loaded, &grammars);
+  return preloaded.ok() ? EXIT_SUCCESS : Fail(preloaded.status(), EXIT_FAILURE);
 }
 
 int Probe(const Config& config) {

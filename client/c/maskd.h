@@ -128,14 +128,25 @@ MASKD_API maskd_status* maskd_stream_submit_each(maskd_stream* stream, maskd_ste
 /* Waits for the reply to the oldest step that is under way. DEADLINE_EXCEEDED: try again. */
 MASKD_API maskd_status* maskd_stream_collect(maskd_stream* stream, int64_t timeout_ms,
                                              maskd_result* result);
-/* Collects, and where no row of the answer has an error or lacks a mask, and each of `count` rows
- * has an answer, writes their masks as maskd_result_copy_positions() does with one position: an
- * engine's usual step in one call. `is_whole` says whether it did; else `result` says what there
- * is. */
+/* An engine's usual step in one call: collects, and where the answer is whole, writes the masks of
+ * the `count` rows as maskd_result_copy_positions() does with one position. An answer is whole when
+ * each of these rows is in it, and every row in it is ACTIVE or FINISHED and has no error. A row in
+ * any other state makes it not whole, a FREE one too: it reasons, or is only read. `is_whole` says
+ * which it was; where it was not, nothing is written, and `result` says what there is. */
 MASKD_API maskd_status* maskd_stream_collect_masks(maskd_stream* stream, int64_t timeout_ms,
                                                    maskd_result* result, const uint64_t* rows,
                                                    int64_t count, int32_t* words,
                                                    int64_t words_per_row, int32_t* is_whole);
+/* The same of a step with drafts: all positions of each row. `positions` above 0: each row has so
+ * many rows of `words`, all ones where it has no mask; 0: as many as it has masks, the next row's
+ * behind them. `word_rows`: how many there are in all. known[i]: masks of rows[i], of its first
+ * positions, as its drafts are a chain. */
+MASKD_API maskd_status* maskd_stream_collect_positions(maskd_stream* stream, int64_t timeout_ms,
+                                                       maskd_result* result, const uint64_t* rows,
+                                                       int64_t count, int64_t positions,
+                                                       int32_t* words, int64_t word_rows,
+                                                       int64_t words_per_row, int32_t* known,
+                                                       int32_t* is_whole);
 /* Says goodbye and waits for the stream's end. */
 MASKD_API maskd_status* maskd_stream_close(maskd_stream* stream, int64_t timeout_ms);
 
@@ -187,6 +198,13 @@ MASKD_API maskd_status* maskd_step_rollback(maskd_step* step, uint64_t row, uint
  * draft that drafts[i] comes after, or -1. */
 MASKD_API maskd_status* maskd_step_draft(maskd_step* step, uint64_t row, const int32_t* drafts,
                                          const int32_t* parents, int64_t draft_count);
+/* Gives each of `count` rows the tokens that it sampled, and asks for the masks after its drafts,
+ * a chain. `tokens` has of rows[0] its token_counts[0] tokens and then its draft_counts[0] drafts,
+ * and so on: a whole batch in one call. */
+MASKD_API maskd_status* maskd_step_draft_each(maskd_step* step, const uint64_t* rows,
+                                              const int32_t* token_counts,
+                                              const int32_t* draft_counts, const int32_t* tokens,
+                                              int64_t count);
 /* Says how many tokens the row may still produce, its end included: its masks lead to a complete
  * text within them. The server counts on from here. */
 MASKD_API maskd_status* maskd_step_set_remaining(maskd_step* step, uint64_t row,

@@ -4,7 +4,9 @@
 //
 // Invariant  after an error the step is as it was before the call.
 // Cost       that of the C++ Step: what is given is copied into its message.
+#include <algorithm>
 #include <cstdint>
+#include <span>
 
 #include "absl/time/time.h"
 
@@ -93,6 +95,32 @@ absl::Status Draft(maskd_step* step, std::uint64_t row, const std::int32_t* draf
   return absl::OkStatus();
 }
 
+absl::Status DraftEach(maskd_step* step, const std::uint64_t* rows,
+                       const std::int32_t* token_counts, const std::int32_t* draft_counts,
+                       const std::int32_t* tokens, std::int64_t count) {
+  if (absl::Status status = NotNull(step, "step"); !status.ok()) return status;
+  std::span<const std::uint64_t> named;
+  if (absl::Status status = ReadSpan(rows, count, "rows", named); !status.ok()) return status;
+  std::span<const std::int32_t> taken;
+  absl::Status status = ReadSpan(token_counts, count, "token_counts", taken);
+  if (!status.ok()) return status;
+  std::span<const std::int32_t> drafted;
+  status = ReadSpan(draft_counts, count, "draft_counts", drafted);
+  if (!status.ok()) return status;
+  const auto is_negative = [](std::int32_t each) { return each < 0; };
+  if (std::ranges::any_of(taken, is_negative) || std::ranges::any_of(drafted, is_negative))
+    return absl::InvalidArgumentError("counts: negative count");
+  if (status = count > 0 ? NotNull(tokens, "tokens") : absl::OkStatus(); !status.ok())
+    return status;
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    step->step.Take(named[i], {tokens, static_cast<std::size_t>(taken[i])});
+    tokens += taken[i];
+    if (drafted[i] > 0) step->step.Draft(named[i], {tokens, static_cast<std::size_t>(drafted[i])});
+    tokens += drafted[i];
+  }
+  return absl::OkStatus();
+}
+
 // Changes a step that is not null.
 template <typename Change>
 maskd_status* ChangeStep(maskd_step* step, const Change& change) {
@@ -174,6 +202,12 @@ maskd_status* maskd_step_want_forced(maskd_step* step, uint64_t row) {
 
 maskd_status* maskd_step_snapshot(maskd_step* step, uint64_t row) {
   return ChangeStep(step, [&](Step& change) { change.Snapshot(row); });
+}
+
+maskd_status* maskd_step_draft_each(maskd_step* step, const uint64_t* rows,
+                                    const int32_t* token_counts, const int32_t* draft_counts,
+                                    const int32_t* tokens, int64_t count) {
+  return ToC(maskd::client::DraftEach(step, rows, token_counts, draft_counts, tokens, count));
 }
 
 maskd_status* maskd_step_fork(maskd_step* step, uint64_t parent, uint64_t child) {

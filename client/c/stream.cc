@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
 #include "client/c/handles.h"
@@ -144,20 +147,48 @@ bool Stands(const RowResult& row) {
          row.error.ok() && !row.masks.empty();
 }
 
-absl::Status CollectMasks(maskd_stream* stream, std::int64_t timeout_ms, maskd_result* result,
-                          const std::uint64_t* order, std::int64_t count, const MaskBuffer& masks,
-                          std::int32_t* is_whole) {
+// Collects; where every row of the answer stands and each of `order` has an answer, `copy` writes
+// their masks.
+template <typename Copy>
+absl::Status CollectWhole(maskd_stream* stream, std::int64_t timeout_ms, maskd_result* result,
+                          const std::uint64_t* order, std::int64_t count, const std::int32_t* words,
+                          std::int32_t* is_whole, const Copy& copy) {
   if (absl::Status status = NotNull(is_whole, "is_whole"); !status.ok()) return status;
   *is_whole = 0;
   std::span<const std::uint64_t> rows;
   if (absl::Status status = ReadSpan(order, count, "rows", rows); !status.ok()) return status;
-  absl::Status given = rows.empty() ? absl::OkStatus() : NotNull(masks.words, "words");
+  absl::Status given = rows.empty() ? absl::OkStatus() : NotNull(words, "words");
   if (!given.ok()) return given;
   if (absl::Status status = Collect(stream, timeout_ms, result); !status.ok()) return status;
   if (!std::ranges::all_of(result->result.rows(), Stands)) return absl::OkStatus();
-  absl::Status status = result->result.CopyMasks(rows, masks);
+  absl::Status status = copy(rows);
   *is_whole = status.ok() ? 1 : 0;
   return absl::IsNotFound(status) ? absl::OkStatus() : status;
+}
+
+absl::Status CollectMasks(maskd_stream* stream, std::int64_t timeout_ms, maskd_result* result,
+                          const std::uint64_t* order, std::int64_t count, const MaskBuffer& masks,
+                          std::int32_t* is_whole) {
+  return CollectWhole(
+      stream, timeout_ms, result, order, count, masks.words, is_whole,
+      [&](std::span<const std::uint64_t> rows) { return result->result.CopyMasks(rows, masks); });
+}
+
+absl::Status CollectPositions(maskd_stream* stream, std::int64_t timeout_ms, maskd_result* result,
+                              const std::uint64_t* order, std::int64_t count,
+                              std::int64_t positions, const MaskBuffer& masks, std::int32_t* known,
+                              std::int32_t* is_whole) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (positions < 0 || positions > kMost)
+    return absl::InvalidArgumentError(absl::StrCat("positions: ", positions, " are no count"));
+  if (count > 0) {
+    if (absl::Status status = NotNull(known, "known"); !status.ok()) return status;
+  }
+  return CollectWhole(stream, timeout_ms, result, order, count, masks.words, is_whole,
+                      [&](std::span<const std::uint64_t> rows) {
+                        return result->result.CopyChains(rows, static_cast<int>(positions), masks,
+                                                         {known, rows.size()});
+                      });
 }
 
 absl::Status CloseStream(maskd_stream* stream, std::int64_t timeout_ms) {
@@ -251,6 +282,16 @@ maskd_status* maskd_stream_collect_masks(maskd_stream* stream, int64_t timeout_m
   return ToC(maskd::client::CollectMasks(
       stream, timeout_ms, result, rows, count,
       {.words = words, .row_count = count, .row_words = words_per_row}, is_whole));
+}
+
+maskd_status* maskd_stream_collect_positions(maskd_stream* stream, int64_t timeout_ms,
+                                             maskd_result* result, const uint64_t* rows,
+                                             int64_t count, int64_t positions, int32_t* words,
+                                             int64_t word_rows, int64_t words_per_row,
+                                             int32_t* known, int32_t* is_whole) {
+  return ToC(maskd::client::CollectPositions(
+      stream, timeout_ms, result, rows, count, positions,
+      {.words = words, .row_count = word_rows, .row_words = words_per_row}, known, is_whole));
 }
 
 maskd_status* maskd_stream_close(maskd_stream* stream, int64_t timeout_ms) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <chrono>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -51,8 +52,10 @@ DecodeCall::~DecodeCall() {
 }
 
 absl::Status DecodeCall::Start(absl::Time deadline) {
-  stream_ = stub_.PrepareCall(&context_, kMethod, &queue_);
-  stream_->StartCall(Expect(kStart));
+  if (stream_ == nullptr) {
+    stream_ = stub_.PrepareCall(&context_, kMethod, &queue_);
+    stream_->StartCall(Expect(kStart));
+  }
   return PollUntil([this] { return connected_; }, deadline);
 }
 
@@ -71,7 +74,7 @@ absl::Status DecodeCall::Write(const v1::DecodeRequest& message, std::size_t byt
 
 absl::Status DecodeCall::Read(grpc::ByteBuffer& message, absl::Time deadline,
                               absl::Time awake_until) {
-  PollAwake(std::min(awake_until, deadline));
+  PollAwake(std::min(awake_until, deadline) - absl::Now());
   absl::Status status = PollUntil([this] { return !arrived_.empty(); }, deadline);
   if (status.ok()) TakeArrived(message);
   return status;
@@ -140,9 +143,13 @@ absl::Status DecodeCall::Poll(absl::Time deadline) {
   return absl::InternalError("the completion queue is shut down");
 }
 
-void DecodeCall::PollAwake(absl::Time until) {
-  while (arrived_.empty() && !ended_.has_value() && absl::Now() < until)
+void DecodeCall::PollAwake(absl::Duration longest) {
+  using Steady = std::chrono::steady_clock;
+  const Steady::time_point begin = Steady::now();
+  while (arrived_.empty() && !ended_.has_value() &&
+         absl::FromChrono(Steady::now() - begin) < longest) {
     if (!Poll(absl::UnixEpoch()).ok()) sched_yield();  // the server may share this core
+  }
 }
 
 absl::Status DecodeCall::PollUntil(absl::FunctionRef<bool()> done, absl::Time deadline) {

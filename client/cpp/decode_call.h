@@ -48,7 +48,8 @@ class DecodeCall : public StepCall {
   DecodeCall(const DecodeCall&) = delete;
   DecodeCall& operator=(const DecodeCall&) = delete;
 
-  // Starts the call. DEADLINE_EXCEEDED, or the status it ended with.
+  // Starts the call. DEADLINE_EXCEEDED, after which it may be said again, or the status it ended
+  // with.
   absl::Status Start(absl::Time deadline);
 
   // As StepCall says; whoever waits in them polls the completion queue.
@@ -67,8 +68,8 @@ class DecodeCall : public StepCall {
 
   // Handles one completion, or gives DEADLINE_EXCEEDED.
   absl::Status Poll(absl::Time deadline);
-  // Handles completions until a message has arrived, the call has ended or `until`.
-  void PollAwake(absl::Time until);
+  // Handles completions until a message has arrived or the call has ended, for so long at most.
+  void PollAwake(absl::Duration longest);
   // Polls until `done()`; the status the call ended with when it ends before.
   absl::Status PollUntil(absl::FunctionRef<bool()> done, absl::Time deadline);
   void Complete(Tag tag, bool ok);

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/random/distributions.h"
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
@@ -35,35 +35,21 @@ constexpr int kMostSettles = 3;
 constexpr absl::Duration kShortestMove = absl::Milliseconds(40);
 constexpr absl::Duration kLongestMove = absl::Milliseconds(500);
 
-// Whether another server may do better: this one is gone, silent, full, or broken.
-bool MayMove(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kUnavailable:
-    case absl::StatusCode::kCancelled:
-    case absl::StatusCode::kAborted:
-    case absl::StatusCode::kDeadlineExceeded:
-    case absl::StatusCode::kResourceExhausted:
-    case absl::StatusCode::kInternal:
-    case absl::StatusCode::kUnknown:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Whether the server or the way to it ended.
 bool IsEnd(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsUnknown(status);
 }
 
+// The same error, with its details, and whose it is.
+absl::Status Named(const std::string& address, const absl::Status& error) {
+  absl::Status named(error.code(), absl::StrCat(address, ": ", error.message()));
+  error.ForEachPayload(
+      [&named](absl::string_view url, const absl::Cord& detail) { named.SetPayload(url, detail); });
+  return named;
+}
+
 // How many servers may end under a step.
 constexpr std::size_t kMostEnds = 2;
-
-// What a caller is told whose time is over while a server is looked for.
-absl::Status OutOfTime(const absl::Status& last) {
-  return absl::DeadlineExceededError(
-      absl::StrCat("no server has taken the rows in time: ", last.message()));
-}
 
 // What is said of each row of a step that is given up.
 v1::RowReply FailedRow(RowId row, const std::vector<std::string>& ended) {
@@ -92,37 +78,110 @@ absl::StatusOr<std::unique_ptr<FailoverStream>> FailoverStream::Open(Options opt
   return stream;
 }
 
-absl::Status FailoverStream::FindServer(absl::Time deadline) {
-  const absl::Time give_up_at = absl::Now() + options_.give_up_after;
-  absl::Duration delay = options_.retry.first_delay;
-  // Twice as much in each round: a server that is slow is found too, behind those that answer.
-  absl::Duration patience = options_.step_timeout;
-  absl::Status differs;       // what the last server said that means other masks
-  std::size_t differing = 0;  // such servers in this round
-  for (std::size_t tries = 1;; ++tries) {
-    absl::Status opened = OpenHere(deadline, patience);
-    const bool is_other = absl::IsFailedPrecondition(opened);
-    if (opened.ok() || opening_.has_value() || !(is_other || MayMove(opened))) return opened;
-    if (is_other) {
-      differs = opened;
-      ++differing;
+bool FailoverStream::spreads() const {
+  const std::vector<std::string>& all = options_.addresses;
+  const auto is_local = [](const std::string& one) { return IsLocal(one); };
+  return !options_.in_order && std::ranges::none_of(all, is_local) &&
+         (all.size() > 1 || IsName(all.front()));
+}
+
+void FailoverStream::OrderByLoad() {
+  std::vector<std::string> servers = options_.addresses;
+  if (spreads()) servers = ServerWatch::ServersOf(options_.addresses, options_.resolve);
+  std::ranges::shuffle(servers, random_);
+  if (spreads() && servers.size() > 1) {
+    const LoadAsker::Loads loads = asker_.Ask(servers, std::nullopt, kAtStart);
+    std::vector<std::optional<int>> streams;
+    for (const std::string& server : servers) {
+      const auto asked = std::ranges::find(loads.servers, server);
+      const auto at = static_cast<std::size_t>(asked - loads.servers.begin());
+      streams.push_back(asked == loads.servers.end() ? std::nullopt : loads.streams[at]);
     }
-    address_ = (address_ + 1) % servers_.size();
-    const bool is_round = tries % servers_.size() == 0;
-    if (is_round && differing == servers_.size()) return differs;
-    if (absl::Now() >= deadline) return OutOfTime(opened);
-    if (!is_round) continue;
-    differing = 0;
-    const absl::Duration wait = delay * absl::Uniform(random_, 0.5, 1.0);
-    if (absl::Now() + wait > give_up_at) return differs.ok() ? opened : differs;
-    if (absl::Now() + wait > deadline) {
-      absl::SleepFor(deadline - absl::Now());
-      return OutOfTime(opened);
-    }
-    absl::SleepFor(wait);
-    delay = std::min(2 * delay, options_.retry.max_delay);
-    patience *= 2;
+    std::vector<std::string> ordered;
+    for (const std::size_t i : LeastFirst(streams)) ordered.push_back(servers[i]);
+    servers = std::move(ordered);
   }
+  servers_ = ServerList(std::move(servers));
+}
+
+// Each stream that opens looks once more behind its own opening, so the last of a herd sees all.
+void FailoverStream::Settle() {
+  for (int i = 0; i < kMostSettles && welcome_.has_stream_number(); ++i) {
+    const LoadAsker::Loads loads =
+        asker_.Ask(servers_.all(), LoadAsker::Own{address(), welcome_.stream_number()}, kAtStart);
+    const std::optional<std::string> place = loads.PlaceFor(address());
+    if (!place.has_value()) break;
+    Left before{address(), std::move(stream_)};
+    if (OpenAt(*place).ok()) {
+      before.stream->Close(kGoodbye).IgnoreError();
+      continue;
+    }
+    opening_.reset();
+    servers_.Use(before.address);
+    stream_ = std::move(before.stream);
+    break;
+  }
+  // All begin with the server that had least: they must not all go on to the same one.
+  servers_.Shuffle(random_);
+  const StreamOptions stream_options = OptionsWithin(options_.stream.open_timeout);
+  watch_ = std::make_unique<ServerWatch>(
+      ServerWatch::Options{options_.addresses, options_.resolve, options_.look_every,
+                           options_.max_message_bytes, stream_options, options_.compile_timeout});
+  watch_->Use(address(), welcome_);
+}
+
+absl::Status FailoverStream::OpenAt(const std::string& place) {
+  servers_.Use(place);
+  auto opened =
+      MaskStream::Open(place, options_.max_message_bytes, OptionsWithin(options_.step_timeout));
+  if (!opened.ok()) return opened.status();
+  if (absl::Status sent = SendOpens(*std::move(opened)); !sent.ok()) return sent;
+  return TakeRows(absl::InfiniteFuture());
+}
+
+std::unique_ptr<MaskStream> FailoverStream::FollowWatch() {
+  if (watch_ == nullptr || stream_ == nullptr) return nullptr;
+  watch_->Touch();
+  if (!watch_->has_news() || !unanswered_.empty() || !ledger_.IsSettled()) return nullptr;
+  if (watch_->WantsGrammars()) watch_->Give(ledger_.Grammars(options_.stream.tokenizer));
+  std::optional<ServerWatch::Offer> offer = watch_->Take();
+  if (!offer.has_value()) return nullptr;
+  left_ = Left{address(), std::move(stream_)};
+  left_at_ = absl::Now();
+  servers_.Replace(watch_->servers(), random_);
+  servers_.Use(offer->address);
+  return std::move(offer->stream);
+}
+
+// Half of the caller's time is the old server's: the step is answered in time whatever the new one
+// does.
+absl::Status FailoverStream::FinishLeaving(absl::Time deadline) {
+  const absl::Time now = absl::Now();
+  if (opening_.has_value()) {
+    const absl::Time half = std::min(now + (deadline - now) / 2, left_at_ + kLongestMove);
+    opening_->until = std::max(half, left_at_ + kShortestMove);
+    const absl::Status opened = TakeRows(deadline);
+    if (opened.ok()) {
+      ++moves_;
+      watch_->Retire(std::move(left_->stream));
+      left_.reset();
+    }
+    if (opened.ok() || opening_.has_value()) return opened;
+  }
+  return GoBack();
+}
+
+absl::Status FailoverStream::GoBack() {
+  opening_.reset();
+  watch_->LeaveAlone(address());
+  servers_.Use(left_->address);
+  std::unique_ptr<MaskStream> stream = std::move(left_->stream);
+  left_.reset();
+  ledger_.SetFormat(welcome_.grammar_format());
+  for (Sent& sent : unanswered_)
+    if (const auto again = stream->Submit(sent.step); !again.ok()) return again.status();
+  stream_ = std::move(stream);
+  return absl::OkStatus();
 }
 
 absl::Status FailoverStream::CheckVocabulary(const v1::Welcome& welcome) {
@@ -139,130 +198,7 @@ absl::Status FailoverStream::CheckVocabulary(const v1::Welcome& welcome) {
                    " tokens and the hash ", vocabulary_->hash));
 }
 
-bool FailoverStream::spreads() const {
-  const std::vector<std::string>& all = options_.addresses;
-  const auto is_local = [](const std::string& one) { return IsLocal(one); };
-  return !options_.in_order && std::ranges::none_of(all, is_local) &&
-         (all.size() > 1 || IsName(all.front()));
-}
-
-void FailoverStream::OrderByLoad() {
-  if (spreads()) servers_ = ServerWatch::ServersOf(options_.addresses, options_.resolve);
-  std::ranges::shuffle(servers_, random_);
-  if (!spreads() || servers_.size() == 1) return;
-  const LoadAsker::Loads loads = asker_.Ask(servers_, std::nullopt, kAtStart);
-  std::vector<std::optional<int>> streams;
-  for (const std::string& server : servers_) {
-    const auto asked = std::ranges::find(loads.servers, server);
-    streams.push_back(asked == loads.servers.end()
-                          ? std::nullopt
-                          : loads.streams[static_cast<std::size_t>(asked - loads.servers.begin())]);
-  }
-  std::vector<std::string> ordered;
-  for (const std::size_t i : LeastFirst(streams)) ordered.push_back(servers_[i]);
-  servers_ = std::move(ordered);
-}
-
-// Each stream that opens looks once more behind its own opening, so the last of a herd sees all.
-void FailoverStream::Settle() {
-  for (int i = 0; i < kMostSettles && welcome_.has_stream_number(); ++i) {
-    const LoadAsker::Loads loads =
-        asker_.Ask(servers_, LoadAsker::Own{address(), welcome_.stream_number()}, kAtStart);
-    const std::optional<std::string> place = loads.PlaceFor(address());
-    if (!place.has_value()) break;
-    Left before{address(), std::move(stream_)};
-    GoTo(*place);
-    if (OpenHere(absl::InfiniteFuture(), options_.step_timeout).ok()) {
-      before.stream->Close(kGoodbye).IgnoreError();
-      continue;
-    }
-    opening_.reset();
-    GoTo(before.address);
-    stream_ = std::move(before.stream);
-    break;
-  }
-  // All begin with the server that had least: they must not all go on to the same one.
-  const std::string here = address();
-  std::ranges::shuffle(servers_, random_);
-  GoTo(here);
-  StreamOptions stream_options = options_.stream;
-  stream_options.write_timeout = std::min(stream_options.write_timeout, options_.step_timeout);
-  watch_ = std::make_unique<ServerWatch>(
-      ServerWatch::Options{options_.addresses, options_.resolve, options_.look_every,
-                           options_.max_message_bytes, stream_options, options_.compile_timeout});
-  watch_->Use(address(), welcome_);
-}
-
-void FailoverStream::GoTo(const std::string& address) {
-  const auto found = std::ranges::find(servers_, address);
-  address_ = static_cast<std::size_t>(found - servers_.begin());
-  if (found == servers_.end()) servers_.push_back(address);
-}
-
-void FailoverStream::TakeServers() {
-  const std::vector<std::string> now =
-      watch_ != nullptr ? watch_->servers() : std::vector<std::string>();
-  if (now.empty()) return;
-  const std::string here = address();
-  std::erase_if(servers_, [&](const std::string& server) {
-    return server != here && !std::ranges::binary_search(now, server);
-  });
-  for (const std::string& server : now) {
-    if (std::ranges::find(servers_, server) != servers_.end()) continue;
-    const std::size_t at = absl::Uniform<std::size_t>(random_, 0, servers_.size() + 1);
-    servers_.insert(servers_.begin() + static_cast<std::ptrdiff_t>(at), server);
-  }
-  GoTo(here);
-}
-
-std::unique_ptr<MaskStream> FailoverStream::FollowWatch() {
-  if (watch_ == nullptr || stream_ == nullptr) return nullptr;
-  watch_->Touch();
-  if (!watch_->has_news() || !unanswered_.empty() || !ledger_.IsSettled()) return nullptr;
-  if (watch_->WantsGrammars()) watch_->Give(ledger_.Grammars(options_.stream.tokenizer));
-  std::optional<ServerWatch::Offer> offer = watch_->Take();
-  if (!offer.has_value()) return nullptr;
-  left_ = Left{address(), std::move(stream_)};
-  left_at_ = absl::Now();
-  TakeServers();
-  GoTo(offer->address);
-  return std::move(offer->stream);
-}
-
-// Half of the caller's time is the old server's: the step is answered in time whatever the new one
-// does.
-absl::Status FailoverStream::FinishLeaving(absl::Time deadline) {
-  const absl::Time now = absl::Now();
-  if (opening_.has_value()) {
-    const absl::Time half = std::min(now + (deadline - now) / 2, left_at_ + kLongestMove);
-    opening_->until = std::max(half, left_at_ + kShortestMove);
-    const absl::Status opened = OpenHere(deadline, options_.step_timeout);
-    if (opened.ok()) {
-      ++moves_;
-      watch_->Retire(std::move(left_->stream));
-      left_.reset();
-    }
-    if (opened.ok() || opening_.has_value()) return opened;
-  }
-  return GoBack();
-}
-
-absl::Status FailoverStream::GoBack() {
-  opening_.reset();
-  watch_->LeaveAlone(address());
-  GoTo(left_->address);
-  std::unique_ptr<MaskStream> stream = std::move(left_->stream);
-  left_.reset();
-  ledger_.SetFormat(welcome_.grammar_format());
-  for (Sent& sent : unanswered_)
-    if (const auto again = stream->Submit(sent.step); !again.ok()) return again.status();
-  stream_ = std::move(stream);
-  return absl::OkStatus();
-}
-
-absl::Status FailoverStream::OpenHere(absl::Time deadline, absl::Duration patience) {
-  if (!opening_.has_value())
-    if (absl::Status begun = BeginOpening(deadline, patience); !begun.ok()) return begun;
+absl::Status FailoverStream::TakeRows(absl::Time deadline) {
   if (absl::Status finished = FinishOpening(deadline); !finished.ok()) return finished;
   auto stream = std::move(opening_->stream);
   opening_.reset();
@@ -272,15 +208,6 @@ absl::Status FailoverStream::OpenHere(absl::Time deadline, absl::Duration patien
   welcome_ = stream_->welcome();
   if (watch_ != nullptr) watch_->Use(address(), welcome_);
   return absl::OkStatus();
-}
-
-absl::Status FailoverStream::BeginOpening(absl::Time deadline, absl::Duration patience) {
-  StreamOptions stream_options = options_.stream;
-  stream_options.open_timeout =
-      std::min({stream_options.open_timeout, patience, deadline - absl::Now()});
-  stream_options.write_timeout = std::min(stream_options.write_timeout, options_.step_timeout);
-  auto opened = MaskStream::Open(address(), options_.max_message_bytes, stream_options);
-  return opened.ok() ? SendOpens(*std::move(opened)) : opened.status();
 }
 
 absl::Status FailoverStream::SendOpens(std::unique_ptr<MaskStream> stream) {
@@ -312,21 +239,11 @@ absl::Status FailoverStream::FinishOpening(absl::Time deadline) {
     return done;
   if (done.ok()) {
     done = ledger_.ApplyReplay(replayed.rows());
-    if (!done.ok()) done = {done.code(), absl::StrCat(address(), ": ", done.message())};
+    if (!done.ok()) done = Named(address(), done);
   }
   if (done.ok() && live() > 0) done = opening_->stream->Submit(opening_->oldest).status();
   if (!done.ok()) opening_.reset();
   return done;
-}
-
-absl::Status FailoverStream::Move(absl::Time deadline) {
-  if (!opening_.has_value()) {
-    stream_.reset();
-    TakeServers();
-    address_ = (address_ + 1) % servers_.size();
-    ++moves_;
-  }
-  return FindServer(deadline);
 }
 
 // Those that ended as they had said do not count.
@@ -417,10 +334,10 @@ absl::Status FailoverStream::Collect(absl::Duration timeout, StepResult& result)
     }
     const bool is_callers_time = absl::IsDeadlineExceeded(collected) && absl::Now() >= deadline;
     // Each address has had its turn: servers that open the rows and then fail have no more.
-    const bool is_in_vain = moves >= servers_.size() && absl::Now() >= deadline;
+    const bool is_in_vain = moves >= servers_.all().size() && absl::Now() >= deadline;
     const bool may_move = MayMove(collected) || absl::IsFailedPrecondition(collected);
     if (is_callers_time || is_in_vain || !may_move) return collected;
-    if (absl::Status moved = Move(deadline); !moved.ok()) return moved;
+    if (absl::Status moved = Move(collected, deadline); !moved.ok()) return moved;
   }
   return AnswerGivenUp(result);
 }
@@ -430,6 +347,7 @@ absl::Status FailoverStream::Close(absl::Duration timeout) {
   given_up_ = 0;
   watch_.reset();
   left_.reset();
+  search_.reset();
   return stream_ == nullptr ? absl::OkStatus() : stream_->Close(timeout);
 }
 

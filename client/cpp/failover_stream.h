@@ -27,6 +27,8 @@
 // Going away  the notice is followed as soon as no step is in flight.
 // Time     Submit() looks for no server: a step that it could not send waits for Collect(), which
 //          finds one within its timeout. The next Collect() goes on with a move that took longer.
+// Search   several servers are asked at once (opening_race.h), so a zone that is lost costs a
+//          quarter of a second a server. One that refuses for load is asked again when it said.
 // Errors   those of a MaskStream that another server would give too; else the last server's, after
 //          give_up_after without one that serves, or at the timeout once all have failed a step.
 // Threads  one thread at a time; it starts one to watch the servers, where there are several.
@@ -48,9 +50,11 @@
 
 #include "client/cpp/load_asker.h"
 #include "client/cpp/mask_stream.h"
+#include "client/cpp/opening_race.h"
 #include "client/cpp/resolve.h"
 #include "client/cpp/retry.h"
 #include "client/cpp/row_ledger.h"
+#include "client/cpp/server_list.h"
 #include "client/cpp/server_watch.h"
 #include "client/cpp/step.h"
 #include "client/cpp/step_result.h"
@@ -105,7 +109,7 @@ class FailoverStream {
     return stream_ != nullptr ? stream_->transport() : "grpc";
   }
   // The server in use, or the next to be tried; and steps whose reply is not collected yet.
-  [[nodiscard]] const std::string& address() const { return servers_[address_]; }
+  [[nodiscard]] const std::string& address() const { return servers_.address(); }
   [[nodiscard]] int in_flight() const { return static_cast<int>(unanswered_.size()); }
   // How often the rows have moved.
   [[nodiscard]] int moves() const { return moves_; }
@@ -136,28 +140,50 @@ class FailoverStream {
     std::unique_ptr<MaskStream> stream;
   };
 
+  // A search for a server. The next Collect() goes on with one that took longer.
+  struct Search {
+    absl::Time give_up_at;
+    absl::Time wake;  // when its next round begins
+    absl::Duration delay;
+    absl::Duration patience;  // of a server's welcome
+    std::string first = {};   // of the round's servers
+    std::optional<OpeningRace> race = {};
+    absl::Status last = {};     // of the last server
+    absl::Status differs = {};  // of the last one that means other masks
+    std::size_t differing = 0;  // such servers in this round
+    bool is_over = false;
+  };
+
   explicit FailoverStream(Options options);
 
   // The steps that a server is still to answer.
   [[nodiscard]] std::size_t live() const { return unanswered_.size() - given_up_; }
-  // `deadline` is the caller's in all of these. DEADLINE_EXCEEDED once it has passed.
+  // Whether another server may do better: this one is gone, silent, full, or broken.
+  static bool MayMove(const absl::Status& status);
+  // Those of a stream of this one, whose server may take so long to welcome.
+  [[nodiscard]] StreamOptions OptionsWithin(absl::Duration open_timeout) const;
+  // Leaves the server in use, for `why`, and finds another; or goes on with that. `deadline` is the
+  // caller's in all of these: DEADLINE_EXCEEDED once it has passed.
+  absl::Status Move(const absl::Status& why, absl::Time deadline);
   absl::Status FindServer(absl::Time deadline);
+  // A round of a search. Absent: no server has taken the rows, and another round may do better.
+  void BeginRound();
+  std::optional<absl::Status> AskServers(absl::Time deadline);
+  std::optional<absl::Status> EndRound();
   // Whether a server has the vocabulary of the first one.
   absl::Status CheckVocabulary(const v1::Welcome& welcome);
   // Notes that the server in use ended, if it did, under the steps it was to answer.
   void NoteEnd(const absl::Status& status);
   // Answers the oldest step, which is given up.
   absl::Status AnswerGivenUp(StepResult& result);
-  // Opens on the address in use and brings the rows and the unanswered steps there.
-  absl::Status OpenHere(absl::Time deadline, absl::Duration patience);
-  // Connects, within `patience`, and sends what opens the rows.
-  absl::Status BeginOpening(absl::Time deadline, absl::Duration patience);
+  // Goes to a place, however long it takes.
+  absl::Status OpenAt(const std::string& place);
   // Sends what opens the rows on a new stream: opening_.
   absl::Status SendOpens(std::unique_ptr<MaskStream> stream);
   // Waits for the rows of opening_, which stays when the caller has no more time for it.
   absl::Status FinishOpening(absl::Time deadline);
-  // Takes the next address and all of the above.
-  absl::Status Move(absl::Time deadline);
+  // Waits for the rows of opening_, and brings the unanswered steps there.
+  absl::Status TakeRows(absl::Time deadline);
 
   // Whether the stream goes where there are few.
   [[nodiscard]] bool spreads() const;
@@ -165,9 +191,6 @@ class FailoverStream {
   void OrderByLoad();
   // Goes on to where there are fewer while others open too.
   void Settle();
-  // Takes the servers that there are now, in the order of before.
-  void TakeServers();
-  void GoTo(const std::string& address);
   // What the watch wants, or offers: then left_ is the server of before, and the step that comes
   // opens the rows on the other.
   std::unique_ptr<MaskStream> FollowWatch();
@@ -176,10 +199,10 @@ class FailoverStream {
   absl::Status GoBack();
 
   Options options_;
-  std::vector<std::string> servers_;
-  std::size_t address_ = 0;  // of them, the one in use
+  ServerList servers_;
   std::unique_ptr<MaskStream> stream_;
-  std::optional<Opening> opening_;  // without a stream_ alone
+  std::optional<Search> search_;    // without a stream_ alone
+  std::optional<Opening> opening_;  // likewise
   v1::Welcome welcome_;
   RowLedger ledger_;
   std::optional<Vocabulary> vocabulary_;  // of the first welcome that has one

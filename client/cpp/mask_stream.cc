@@ -9,6 +9,7 @@
 //            it first.
 #include "client/cpp/mask_stream.h"
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <system_error>
@@ -69,13 +70,15 @@ absl::Status CheckWelcome(const v1::Hello& hello, const v1::Welcome& welcome) {
                                           welcome.dictionary_size(), " masks"));
 }
 
-// Starts the call and gives the server's answer to the hello.
-absl::StatusOr<v1::Welcome> SayHello(const StreamOptions& options, absl::Time deadline,
-                                     DecodeCall& call) {
+// Starts the call and says hello.
+absl::Status SayHello(const v1::DecodeRequest& hello, absl::Time deadline, DecodeCall& call) {
   if (absl::Status status = call.Start(deadline); !status.ok()) return status;
-  const v1::DecodeRequest hello = MakeHello(options);
-  if (absl::Status status = call.Write(hello, hello.ByteSizeLong(), deadline); !status.ok())
-    return status;
+  return call.Write(hello, hello.ByteSizeLong(), deadline);
+}
+
+// The server's answer to the hello.
+absl::StatusOr<v1::Welcome> ReadWelcome(const v1::DecodeRequest& hello, absl::Time deadline,
+                                        DecodeCall& call) {
   grpc::ByteBuffer bytes;
   absl::Status status = call.Read(bytes, deadline, absl::UnixEpoch());
   if (!status.ok()) return status;
@@ -101,44 +104,48 @@ absl::StatusOr<std::unique_ptr<MaskStream>> OrNoThread(const Open& open) {
 }  // namespace
 
 struct MaskStream::State {
-  // Connects and agrees on how the steps travel.
-  absl::Status Open(const std::string& address, int max_message_bytes,
-                    const StreamOptions& options) {
-    if (IsLocal(address)) return OpenLocal(address, options);
+  // Begins to connect.
+  absl::Status Begin(const std::string& address, int max_message_bytes) {
     if (!SocketPathOf(address).has_value())
       if (absl::Status checked = CheckSecurity(); !checked.ok()) return checked;
-    const absl::Time deadline = absl::Now() + options.open_timeout;
-    auto decode = std::make_unique<DecodeCall>(MakeChannel(address, max_message_bytes),
-                                               /*sees_pings=*/true);
-    absl::StatusOr<v1::Welcome> said = SayHello(options, deadline, *decode);
-    if (!said.ok()) return said.status();
-    welcome = *std::move(said);
-    if (!welcome.has_shared_memory()) {
-      call = std::move(decode);
-      return absl::OkStatus();
+    decode = std::make_unique<DecodeCall>(MakeChannel(address, max_message_bytes),
+                                          /*sees_pings=*/true);
+    return absl::OkStatus();
+  }
+
+  // Says hello and reads the welcome; after DEADLINE_EXCEEDED it may go on where it was.
+  absl::Status Greet(const StreamOptions& options, absl::Time until) {
+    const v1::DecodeRequest hello = MakeHello(options);
+    if (!has_said_hello)
+      if (absl::Status said = SayHello(hello, until, *decode); !said.ok()) return said;
+    has_said_hello = true;
+    absl::StatusOr<v1::Welcome> read = ReadWelcome(hello, until, *decode);
+    if (read.ok()) welcome = *std::move(read);
+    return read.status();
+  }
+
+  // Agrees on how the steps travel, once welcome.
+  absl::Status Settle(const std::string& address, int max_message_bytes, absl::Time deadline) {
+    if (welcome.has_shared_memory()) {
+      auto memory = FetchMemory(address, welcome.shared_memory(), deadline);
+      welcome.clear_shared_memory();  // the token is spent
+      if (memory.ok()) {
+        uses_shared_memory = true;
+        call = std::make_unique<MemoryCall>(std::move(decode), *std::move(memory),
+                                            static_cast<std::size_t>(max_message_bytes));
+        return absl::OkStatus();
+      }
+      if (!absl::IsUnavailable(memory.status())) return memory.status();
     }
-    auto memory = FetchMemory(address, welcome.shared_memory(), deadline);
-    welcome.clear_shared_memory();  // the token is spent
-    if (memory.ok()) {
-      uses_shared_memory = true;
-      call = std::make_unique<MemoryCall>(std::move(decode), *std::move(memory),
-                                          static_cast<std::size_t>(max_message_bytes));
-    } else if (absl::IsUnavailable(memory.status())) {
-      call = std::move(decode);
-    } else {
-      return memory.status();
-    }
+    call = std::move(decode);
     return absl::OkStatus();
   }
 
   absl::Status OpenInside(std::shared_ptr<grpc::Channel> channel, const StreamOptions& options) {
-    auto decode = std::make_unique<DecodeCall>(std::move(channel), /*sees_pings=*/false);
-    absl::StatusOr<v1::Welcome> said =
-        SayHello(options, absl::Now() + options.open_timeout, *decode);
-    if (!said.ok()) return said.status();
-    welcome = *std::move(said);
+    decode = std::make_unique<DecodeCall>(std::move(channel), /*sees_pings=*/false);
+    absl::Status greeted = Greet(options, absl::Now() + options.open_timeout);
     call = std::move(decode);
-    return absl::OkStatus();
+    return greeted;
   }
 
   absl::Status OpenLocal(const std::string& address, const StreamOptions& options) {
@@ -167,6 +174,8 @@ struct MaskStream::State {
     return read.ok() ? reader->Read(bytes, message) : read;
   }
 
+  std::unique_ptr<DecodeCall> decode;  // until welcome
+  bool has_said_hello = false;
   std::unique_ptr<StepCall> call;  // once welcome
   bool uses_shared_memory = false;
   bool is_local = false;
@@ -186,21 +195,48 @@ MaskStream::MaskStream(std::unique_ptr<State> state) : state_(std::move(state)) 
 
 MaskStream::~MaskStream() = default;
 
+MaskStream::Opening::Opening(std::string address, int max_message_bytes, StreamOptions options)
+    : address_(std::move(address)),
+      max_message_bytes_(max_message_bytes),
+      options_(std::move(options)),
+      deadline_(absl::Now() + options_.open_timeout) {}
+
+MaskStream::Opening::~Opening() = default;
+
+absl::Status MaskStream::Opening::Go(absl::Time until) {
+  if (state_ == nullptr) {
+    state_ = std::make_unique<State>();
+    if (IsLocal(address_)) return state_->OpenLocal(address_, options_);
+    if (absl::Status begun = state_->Begin(address_, max_message_bytes_); !begun.ok()) return begun;
+  }
+  if (absl::Status greeted = state_->Greet(options_, std::min(until, deadline_)); !greeted.ok())
+    return greeted;
+  return state_->Settle(address_, max_message_bytes_, deadline_);
+}
+
+std::optional<absl::StatusOr<std::unique_ptr<MaskStream>>> MaskStream::Opening::Await(
+    absl::Time until) {
+  auto opened = OrNoThread([&]() -> absl::StatusOr<std::unique_ptr<MaskStream>> {
+    absl::Status gone = Go(until);
+    if (options_.shared_memory && absl::IsUnimplemented(gone)) {
+      // A server from before there was any.
+      options_.shared_memory = false;
+      state_.reset();
+      gone = Go(until);
+    }
+    if (!gone.ok()) return gone;
+    return Of(std::move(state_), options_);
+  });
+  const absl::Time now = absl::Now();
+  const bool is_early =
+      absl::IsDeadlineExceeded(opened.status()) && now >= until && now < deadline_;
+  return is_early ? std::nullopt : std::optional(std::move(opened));
+}
+
 absl::StatusOr<std::unique_ptr<MaskStream>> MaskStream::Open(const std::string& address,
                                                              int max_message_bytes,
                                                              const StreamOptions& options) {
-  return OrNoThread([&]() -> absl::StatusOr<std::unique_ptr<MaskStream>> {
-    auto state = std::make_unique<State>();
-    absl::Status opened = state->Open(address, max_message_bytes, options);
-    if (options.shared_memory && absl::IsUnimplemented(opened)) {
-      // A server from before there was any.
-      StreamOptions without = options;
-      without.shared_memory = false;
-      return Open(address, max_message_bytes, without);
-    }
-    if (!opened.ok()) return opened;
-    return Of(std::move(state), options);
-  });
+  return *Opening(address, max_message_bytes, options).Await(absl::InfiniteFuture());
 }
 
 absl::StatusOr<std::unique_ptr<MaskStream>> MaskStream::OpenInside(

@@ -89,6 +89,10 @@ class MaskStream {
   static absl::StatusOr<std::unique_ptr<MaskStream>> OpenInside(
       std::shared_ptr<grpc::Channel> channel, const StreamOptions& options);
 
+  // A stream that is being opened, whose caller does other things meanwhile. For this library's own
+  // files.
+  class Opening;
+
   // Cancels the stream if it has not ended.
   ~MaskStream();
   MaskStream(const MaskStream&) = delete;
@@ -140,6 +144,28 @@ class MaskStream {
   static std::unique_ptr<MaskStream> Of(std::unique_ptr<State> state, const StreamOptions& options);
 
   std::unique_ptr<State> state_;
+};
+
+// The open_timeout begins when it is made.
+class MaskStream::Opening {
+ public:
+  Opening(std::string address, int max_message_bytes, StreamOptions options);
+  // Cancels it if the server has not answered.
+  ~Opening();
+  Opening(const Opening&) = delete;
+  Opening& operator=(const Opening&) = delete;
+
+  // Goes on until `until`. What Open() gives, once; absent: the server has not answered yet.
+  std::optional<absl::StatusOr<std::unique_ptr<MaskStream>>> Await(absl::Time until);
+
+ private:
+  absl::Status Go(absl::Time until);
+
+  const std::string address_;
+  const int max_message_bytes_;
+  StreamOptions options_;
+  const absl::Time deadline_;
+  std::unique_ptr<State> state_;  // absent: nothing has begun
 };
 
 }  // namespace maskd::client

@@ -84,9 +84,9 @@ absl::Status MemoryCall::Read(grpc::ByteBuffer& message, absl::Time deadline,
   for (;;) {
     const absl::StatusOr<bool> taken = Take(message);
     if (!taken.ok() || *taken) return taken.status();
-    if (absl::Now() >= deadline)
-      return absl::DeadlineExceededError("no answer of the server in time");
-    if (channel_.StayAwake(ring::kBytes, std::min(awake_until, deadline))) continue;
+    const absl::Time now = absl::Now();
+    if (now >= deadline) return absl::DeadlineExceededError("no answer of the server in time");
+    if (channel_.StayAwake(ring::kBytes, std::min(awake_until, deadline) - now)) continue;
     if (absl::Status slept = Sleep(ring::kBytes, deadline); !slept.ok()) return slept;
   }
 }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
@@ -40,6 +41,21 @@ absl::flat_hash_set<RowId> RowsNeededBy(const v1::Step& step) {
 
 absl::Status CannotGoOn(RowId row, absl::string_view why) {
   return absl::UnavailableError(absl::StrCat("row ", row, " cannot go on here: ", why));
+}
+
+// With the server's own words, reason, and time to come again.
+absl::Status RefusedHere(const RowResult& reply) {
+  absl::Status status = CannotGoOn(reply.row, reply.error.message());
+  reply.error.ForEachPayload([&status](absl::string_view url, const absl::Cord& detail) {
+    status.SetPayload(url, detail);
+  });
+  return status;
+}
+
+// Whether a row was refused for load: the server had no room for its grammar, and may later.
+bool IsForLoad(const RowResult& reply) {
+  return (reply.state == v1::ROW_STATE_FAILED || reply.state == v1::ROW_STATE_REFUSED) &&
+         ErrorRetryAfter(reply.error).has_value();
 }
 
 // Whether a row of `before` tokens, which says for the first time where it stands, was opened with
@@ -185,9 +201,10 @@ absl::StatusOr<std::vector<RowLedger::Place>> RowLedger::PlacesOf(
     const auto row = rows_.find(answer.row);
     if (row == rows_.end()) continue;
     if (answer.state == v1::ROW_STATE_REFUSED) {
-      if (row->second.is_late) return CannotGoOn(answer.row, answer.error.message());
+      if (row->second.is_late) return RefusedHere(answer);
       continue;
     }
+    if (row->second.is_late && IsForLoad(answer)) return RefusedHere(answer);
     if (!answered.insert(answer.row).second)
       return absl::InternalError(absl::StrCat("the server answers row ", answer.row, " twice"));
     if (absl::Status same = CheckGrammar(row->second, answer); !same.ok()) return same;
@@ -271,10 +288,11 @@ absl::Status RowLedger::ApplyReplay(std::span<const RowResult> replies) {
     const auto found = answers.find(id);
     if (found == answers.end()) return CannotGoOn(id, "is not answered");
     const RowResult& reply = *found->second;
+    if (IsForLoad(reply) && !row.failed) return RefusedHere(reply);
     const auto tokens = static_cast<std::size_t>(row.open.tokens_size());
     if (row.is_used && !row.failed && reply.state != v1::ROW_STATE_COMPILING) {
       const bool lacks_room = LacksRoom(reply);
-      if (!reply.error.ok() && !lacks_room) return CannotGoOn(id, reply.error.message());
+      if (!reply.error.ok() && !lacks_room) return RefusedHere(reply);
       if (reply.masks.empty() && !lacks_room) return CannotGoOn(id, "has no mask");
       if (reply.token_count != tokens) return CannotGoOn(id, "has not taken its tokens");
     } else if (SaysItsPlace(reply)) {

@@ -27,6 +27,17 @@ absl::Status CheckBuffer(const MaskBuffer& buffer, std::size_t rows, std::int64_
   return absl::OkStatus();
 }
 
+std::span<std::int32_t> RowOf(const MaskBuffer& buffer, std::size_t row) {
+  return {buffer.words + static_cast<std::int64_t>(row) * buffer.row_words,
+          static_cast<std::size_t>(buffer.row_words)};
+}
+
+// Masks of a row's first positions, at most `most`.
+std::size_t CountMasks(const RowResult& row, std::size_t most) {
+  const auto end = std::ranges::find_if(row.masks, &MaskView::invalid);
+  return std::min(static_cast<std::size_t>(end - row.masks.begin()), most);
+}
+
 }  // namespace
 
 const RowResult* StepResult::Find(RowId row) const {
@@ -82,10 +93,31 @@ absl::Status StepResult::VisitPositions(std::span<const RowId> order, int positi
     for (std::size_t position = 0; position < std::min(stride, masks.size()); ++position) {
       if (masks[position].invalid()) continue;
       const std::size_t row = i * stride + position;
-      visit(masks[position], row,
-            {buffer.words + static_cast<std::int64_t>(row) * buffer.row_words,
-             static_cast<std::size_t>(buffer.row_words)});
+      visit(masks[position], row, RowOf(buffer, row));
     }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StepResult::CopyChains(std::span<const RowId> order, int stride,
+                                    const MaskBuffer& buffer, std::span<std::int32_t> known) const {
+  const auto rows = FindAll(order);
+  if (!rows.ok()) return rows.status();
+  const std::size_t most = stride > 0 ? static_cast<std::size_t>(stride) : buffer.row_count;
+  std::size_t needed = 0;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    known[i] = static_cast<std::int32_t>(CountMasks(*(*rows)[i], most));
+    needed += static_cast<std::size_t>(stride > 0 ? stride : known[i]);
+  }
+  if (absl::Status status = CheckBuffer(buffer, needed, mask_words_); !status.ok()) return status;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    const std::size_t end = at + static_cast<std::size_t>(stride > 0 ? stride : known[i]);
+    for (const MaskView& mask :
+         std::span((*rows)[i]->masks).first(static_cast<std::size_t>(known[i]))) {
+      mask.CopyToRow(mask_words_, RowOf(buffer, at++));
+    }
+    for (; at < end; ++at) std::ranges::fill(RowOf(buffer, at), -1);
   }
   return absl::OkStatus();
 }

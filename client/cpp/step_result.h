@@ -103,6 +103,11 @@ class StepResult {
   // not written.
   absl::Status CopyPositions(std::span<const RowId> order, int positions,
                              const MaskBuffer& buffer) const;
+  // The same of rows whose drafts are chains, whose masks are those of their first positions:
+  // known[i] becomes how many order[i] has. `stride` above 0: row i begins at row i * stride of the
+  // buffer, and is all ones where it has no mask; 0: it begins behind the masks of the row before.
+  absl::Status CopyChains(std::span<const RowId> order, int stride, const MaskBuffer& buffer,
+                          std::span<std::int32_t> known) const;
 
  private:
   friend class MaskPlane;

@@ -240,7 +240,12 @@ func waitBefore(err error, delay time.Duration) (time.Duration, bool) {
 	if own.RetryAfter > 0 {
 		return own.RetryAfter, true
 	}
-	return time.Duration((0.5 + rand.Float64()/2) * float64(delay)), own.Code == codes.Unavailable
+	return jittered(delay), own.Code == codes.Unavailable
+}
+
+// jittered is between half and all of a delay, so that many callers do not come back at once.
+func jittered(delay time.Duration) time.Duration {
+	return time.Duration((0.5 + rand.Float64()/2) * float64(delay))
 }
 
 // Compile compiles a grammar against the server's default tokenizer, or finds it in the cache.

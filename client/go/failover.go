@@ -2,12 +2,10 @@ package maskd
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
@@ -20,31 +18,6 @@ const (
 	// How many servers may end under a step.
 	mostEnds = 2
 )
-
-// FailoverOptions says between which servers a stream may move, and when.
-type FailoverOptions struct {
-	// Addresses, at least one, as of Connect.
-	Addresses []string
-	// InOrder tries them as listed, and the stream stays where it is. Else it goes where there are few streams,
-	// also later on: after a restart, or when a server has come to those of a name.
-	InOrder bool
-	// Stream is what the stream is for.
-	Stream StreamOptions
-	// Connect is how the servers are reached.
-	Connect Options
-	// StepTimeout: a server that has not answered a step for so long is given up. 0: 2 s.
-	StepTimeout time.Duration
-	// GiveUpAfter is how long a server that serves is looked for. 0: 10 s.
-	GiveUpAfter time.Duration
-	// CompileTimeout is how long the replayed rows' grammars may compile on the new server. 0: 10 s.
-	CompileTimeout time.Duration
-	// Retry has the waits between two rounds over the addresses, each with jitter.
-	Retry RetryPolicy
-	// LookEvery is how often the stream looks at the servers, at least. 0: 4 s.
-	LookEvery time.Duration
-	// Resolve gives the servers of an address. Nil: those that DNS has for a name.
-	Resolve func(ctx context.Context, address string) ([]string, error)
-}
 
 // FailoverStream is a decode stream that outlives its servers: when one breaks, stops answering or says that
 // it will stop, the rows are opened with their tokens on the next address and the masks go on, bit for bit.
@@ -60,14 +33,16 @@ type FailoverOptions struct {
 // It goes to a server that has fewer between two steps, when none is in flight and no row compiles; one that
 // does not take the rows in half a second is left for the old one, which still has them.
 //
+// Several servers are asked at once, so those that are silent cost a quarter of a second each. One that refuses
+// for load is asked again when it said, not before. A context bounds the search in its call; the next begins anew.
+//
 // A step under which two servers ended is not sent to a third: its rows have failed (Internal, reason
 // SERVERS_ENDED) and are closed; other rows and steps go on.
 //
 // For one goroutine at a time.
 type FailoverStream struct {
 	options    FailoverOptions
-	servers    []string
-	at         int
+	servers    serverList
 	spreader   *spreader // where the stream spreads, once it is open
 	stream     *Stream
 	welcome    *pb.Welcome
@@ -90,142 +65,21 @@ type sentStep struct {
 // OpenStream that another server would give too; else the last server's, after GiveUpAfter without one that
 // serves.
 func OpenFailover(ctx context.Context, options FailoverOptions) (*FailoverStream, error) {
-	if len(options.Addresses) == 0 {
-		return nil, errorf(codes.InvalidArgument, "addresses: is empty")
+	options, err := options.withDefaults()
+	if err != nil {
+		return nil, err
 	}
-	options.Addresses = slices.Clone(options.Addresses)
-	options.Connect = options.Connect.withDefaults()
-	options.Retry = options.Retry.withDefaults()
-	setDefault(&options.StepTimeout, 2*time.Second)
-	setDefault(&options.GiveUpAfter, 10*time.Second)
-	setDefault(&options.CompileTimeout, 10*time.Second)
-	setDefault(&options.Stream.OpenTimeout, 10*time.Second)
-	setDefault(&options.LookEvery, 4*time.Second)
-	if options.Resolve == nil {
-		options.Resolve = resolveByDNS
+	stream := &FailoverStream{options: options, servers: newServerList(slices.Clone(options.Addresses)),
+		ledger: newRowLedger(), nextStep: 2}
+	if options.spreads() {
+		err = stream.openSpread(ctx)
+	} else {
+		err = stream.findServer(ctx)
 	}
-	stream := &FailoverStream{options: options, servers: options.Addresses, ledger: newRowLedger(), nextStep: 2}
-	if !stream.spreads() {
-		if err := stream.findServer(ctx); err != nil {
-			return nil, err
-		}
-		return stream, nil
-	}
-	if err := stream.openSpread(ctx); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return stream, nil
-}
-
-func (f *FailoverStream) spreads() bool {
-	return !f.options.InOrder && (len(f.options.Addresses) > 1 || isName(f.options.Addresses[0]))
-}
-
-// openSpread opens where there are the fewest streams, and looks once more behind its own opening: of many that
-// open together the last sees all.
-func (f *FailoverStream) openSpread(ctx context.Context) error {
-	asker := asker{connect: f.options.Connect, connections: map[string]*grpc.ClientConn{}}
-	defer asker.close()
-	all := serversOf(ctx, &f.options)
-	first := asker.ask(ctx, all, nil)
-	f.servers = first.leastFirst(all)
-	if err := f.findServer(ctx); err != nil {
-		return err
-	}
-	for range 3 {
-		if f.welcome.StreamNumber == nil {
-			break
-		}
-		said := asker.ask(ctx, all, &ownStream{f.Address(), f.welcome.GetStreamNumber()})
-		place := said.placeFor(f.Address())
-		if place == "" {
-			break
-		}
-		stream, err := openStream(ctx, place, f.options.Connect, f.options.Stream)
-		if err != nil || !f.goTo(ctx, &offer{place, stream}) {
-			break
-		}
-	}
-	// All begin with the server that had least: they must not all go on to the same one.
-	here := f.Address()
-	rand.Shuffle(len(f.servers), func(i, j int) { f.servers[i], f.servers[j] = f.servers[j], f.servers[i] })
-	f.setAddress(here)
-	f.moves = 0
-	f.spreader = newSpreader(ctx, f.options)
-	f.spreader.use(f.Address(), f.welcome)
-	return nil
-}
-
-func (f *FailoverStream) setAddress(address string) {
-	f.at = slices.Index(f.servers, address)
-	if f.at < 0 {
-		f.at = len(f.servers)
-		f.servers = append(f.servers, address)
-	}
-}
-
-// goTo brings the rows to a server that has fewer streams; false: they stay.
-func (f *FailoverStream) goTo(ctx context.Context, to *offer) bool {
-	before, from := f.stream, f.Address()
-	atMost := min(max(f.options.StepTimeout/2, shortestMove), longestMove)
-	limited, cancel := context.WithTimeout(ctx, atMost)
-	defer cancel()
-	f.setAddress(to.address)
-	to.stream.next = f.nextStep - 1
-	if err := f.settle(limited, to.stream); err != nil {
-		to.stream.abandon()
-		f.setAddress(from)
-		f.ledger.format = f.welcome.GetGrammarFormat()
-		return false
-	}
-	f.stream, f.welcome = to.stream, to.stream.Welcome()
-	f.moves++
-	before.abandon()
-	return true
-}
-
-// followSpreader does what the spreader waits for.
-func (f *FailoverStream) followSpreader(ctx context.Context) {
-	s := f.spreader
-	if s == nil || f.stream == nil {
-		return
-	}
-	s.steps.Add(1)
-	if !s.news.Load() || len(f.unanswered) > 0 || !f.ledger.isSettled() {
-		return
-	}
-	s.give(func() []*pb.CompileRequest { return f.ledger.compileRequests(f.options.Stream.Tokenizer) })
-	to := s.take()
-	if to == nil {
-		return
-	}
-	f.takeServers()
-	if f.goTo(ctx, to) {
-		s.use(f.Address(), f.welcome)
-	} else {
-		s.leaveAlone(to.address)
-	}
-}
-
-// takeServers takes the servers that there are now, in the order of before.
-func (f *FailoverStream) takeServers() {
-	if f.spreader == nil {
-		return
-	}
-	now := f.spreader.known()
-	if len(now) == 0 {
-		return
-	}
-	here := f.Address()
-	f.servers = slices.DeleteFunc(f.servers, func(server string) bool {
-		return server != here && !slices.Contains(now, server)
-	})
-	for _, server := range now {
-		if !slices.Contains(f.servers, server) {
-			f.servers = slices.Insert(f.servers, rand.IntN(len(f.servers)+1), server)
-		}
-	}
-	f.setAddress(here)
 }
 
 // Remember keeps the text of a grammar: a server that does not have its id is told the text.
@@ -237,7 +91,7 @@ func (f *FailoverStream) Remember(id GrammarID, grammar Grammar) {
 func (f *FailoverStream) Welcome() *pb.Welcome { return f.welcome }
 
 // Address is that of the server in use, or that is tried next.
-func (f *FailoverStream) Address() string { return f.servers[f.at] }
+func (f *FailoverStream) Address() string { return f.servers.address() }
 
 // InFlight is how many steps are submitted and not collected.
 func (f *FailoverStream) InFlight() int { return len(f.unanswered) }
@@ -245,149 +99,23 @@ func (f *FailoverStream) InFlight() int { return len(f.unanswered) }
 // Moves is how often the rows have moved.
 func (f *FailoverStream) Moves() int { return f.moves }
 
-// mayMove is whether another server may do better: this one is gone, silent, full, or broken.
-func mayMove(err error) bool {
-	switch CodeOf(err) {
-	case codes.Unavailable, codes.Canceled, codes.Aborted, codes.DeadlineExceeded, codes.ResourceExhausted,
-		codes.Internal, codes.Unknown:
-		return true
-	default:
-		return false
-	}
-}
-
 func (f *FailoverStream) live() []*sentStep { return f.unanswered[f.givenUp:] }
 
-// findServer takes the addresses in turn, from the one in use on.
-func (f *FailoverStream) findServer(ctx context.Context) error {
-	deadline := time.Now().Add(f.options.GiveUpAfter)
-	delay := f.options.Retry.FirstDelay
-	var differs error // what the last server said that means other masks
-	differing := 0    // such servers in this round
-	for tries := 1; ; tries++ {
-		err := f.openHere(ctx)
-		isOther := CodeOf(err) == codes.FailedPrecondition
-		if err == nil || !isOther && !mayMove(err) || ctx.Err() != nil {
-			return err
-		}
-		if isOther {
-			differs = err
-			differing++
-		}
-		f.at = (f.at + 1) % len(f.servers)
-		if tries%len(f.servers) != 0 {
-			continue
-		}
-		if differing == len(f.servers) {
-			return differs
-		}
-		differing = 0
-		wait := time.Duration((0.5 + rand.Float64()/2) * float64(delay))
-		if time.Now().Add(wait).After(deadline) || sleep(ctx, wait) != nil {
-			if differs != nil {
-				return differs
-			}
-			return err
-		}
-		delay = min(2*delay, f.options.Retry.MaxDelay)
-	}
-}
-
-func (f *FailoverStream) checkVocabulary(welcome *pb.Welcome) error {
-	here := welcome.GetTokenizer()
-	if f.vocabulary == nil {
-		if here.GetHash() != "" {
-			f.vocabulary = here
-		}
-		return nil
-	}
-	if here.GetHash() == f.vocabulary.GetHash() && here.GetVocabSize() == f.vocabulary.GetVocabSize() {
-		return nil
-	}
-	return errorf(codes.FailedPrecondition,
-		"%s: its tokenizer %q has %d tokens and the hash %s; the stream's has %d tokens and the hash %s",
-		f.Address(), here.GetName(), here.GetVocabSize(), here.GetHash(), f.vocabulary.GetVocabSize(),
-		f.vocabulary.GetHash())
-}
-
-// openHere opens on the address in use and brings the rows and the unanswered steps there.
-func (f *FailoverStream) openHere(ctx context.Context) error {
-	options := f.options.Stream
-	options.FirstStep = f.nextStep - uint64(len(f.live())) - 1
-	options.OpenTimeout = min(options.OpenTimeout, f.options.StepTimeout)
-	stream, err := openStream(ctx, f.Address(), f.options.Connect, options)
-	if err != nil {
-		return err
-	}
-	if err := f.settle(ctx, stream); err != nil {
-		stream.abandon()
-		return err
-	}
-	f.stream, f.welcome = stream, stream.Welcome()
-	if f.spreader != nil {
-		f.spreader.use(f.Address(), f.welcome)
-	}
-	return nil
-}
-
-func (f *FailoverStream) settle(ctx context.Context, stream *Stream) error {
-	if err := f.checkVocabulary(stream.Welcome()); err != nil {
-		return err
-	}
-	f.ledger.format = stream.Welcome().GetGrammarFormat()
-	if err := f.replay(ctx, stream); err != nil {
-		return err
-	}
-	for i, sent := range f.live() {
-		if i == 0 {
-			continue // went with the replay
-		}
-		if _, err := stream.submit(sent.step); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// replay opens the rows and sends the oldest unanswered step, if there is one. The replay's reply is dropped:
-// what it says has been said of each row. A row that cannot go on here speaks against this server.
-func (f *FailoverStream) replay(ctx context.Context, stream *Stream) error {
-	oldest := &pb.Step{}
-	for i, sent := range f.live() {
-		f.ledger.writeTexts(sent.step)
-		f.ledger.dropCloses(sent.step)
-		if i == 0 {
-			oldest = proto.CloneOf(sent.step) // another server may have to open other rows in it
-		}
-	}
-	replay := NewStep().WaitForCompile(f.options.CompileTimeout)
-	f.ledger.writeOpens(&replay.message, oldest)
-	if _, err := stream.Submit(replay); err != nil {
-		return err
-	}
-	limited, cancel := context.WithTimeout(ctx, f.options.CompileTimeout+f.options.StepTimeout)
-	defer cancel()
-	replayed, err := stream.Collect(limited)
-	if err != nil {
-		return err
-	}
-	if err := f.ledger.applyReplay(replayed.Rows); err != nil {
-		return at(f.Address(), err)
-	}
-	if len(f.live()) == 0 {
-		return nil
-	}
-	_, err = stream.submit(oldest)
-	return err
-}
-
-// move takes the next address and all of the above.
-func (f *FailoverStream) move(ctx context.Context) error {
+// move leaves the server in use, which has failed with `said`, for another one.
+func (f *FailoverStream) move(ctx context.Context, said error) error {
 	f.leave()
+	f.servers.note(f.Address(), said)
 	f.takeServers()
-	f.at = (f.at + 1) % len(f.servers)
+	f.servers.goOn()
 	f.moves++
 	return f.findServer(ctx)
+}
+
+// takeServers takes the servers that there are now.
+func (f *FailoverStream) takeServers() {
+	if f.spreader != nil {
+		f.servers.replace(f.spreader.known())
+	}
 }
 
 func (f *FailoverStream) leave() {
@@ -458,7 +186,7 @@ func (f *FailoverStream) Submit(ctx context.Context, step *Step) (uint64, error)
 	f.unanswered = append(f.unanswered, next)
 	f.nextStep++
 	if f.stream == nil || err != nil {
-		if err := f.move(ctx); err != nil {
+		if err := f.move(ctx, err); err != nil {
 			f.unanswered = f.unanswered[:len(f.unanswered)-1]
 			f.nextStep--
 			return 0, err
@@ -497,7 +225,7 @@ func (f *FailoverStream) Collect(ctx context.Context) (*Result, error) {
 		if !mayMove(err) && CodeOf(err) != codes.FailedPrecondition {
 			return nil, err
 		}
-		if err := f.move(ctx); err != nil {
+		if err := f.move(ctx, err); err != nil {
 			return nil, err
 		}
 	}

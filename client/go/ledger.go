@@ -251,9 +251,12 @@ func (l *rowLedger) placesOf(step *pb.Step, replies []Row) ([]place, error) {
 		}
 		if reply.State == Refused {
 			if row.isLate {
-				return nil, cannotGoOn(reply.ID, reply.Err.messageOr("is refused"))
+				return nil, cannotGoOn(reply.ID, "is refused", reply.Err)
 			}
 			continue
+		}
+		if row.isLate && isForLoad(reply) {
+			return nil, cannotGoOn(reply.ID, "is refused", reply.Err)
 		}
 		if answered[reply.ID] {
 			return nil, errorf(codes.Internal, "the server answers row %d twice", reply.ID)
@@ -359,7 +362,10 @@ func (l *rowLedger) applyReplay(replies []Row) error {
 			continue
 		}
 		if reply == nil {
-			return cannotGoOn(id, "is not answered")
+			return cannotGoOn(id, "is not answered", nil)
+		}
+		if isForLoad(reply) && !row.failed {
+			return cannotGoOn(id, "is refused", reply.Err)
 		}
 		if row.isUsed && !row.failed && reply.State != Compiling {
 			if err := standsWhereBooked(row, reply); err != nil {
@@ -375,11 +381,11 @@ func (l *rowLedger) applyReplay(replies []Row) error {
 func standsWhereBooked(row *ledgerRow, reply *Row) error {
 	switch {
 	case reply.Err != nil && !lacksRoom(reply):
-		return cannotGoOn(reply.ID, reply.Err.Message)
+		return cannotGoOn(reply.ID, "is refused", reply.Err)
 	case len(reply.Masks) == 0 && !lacksRoom(reply):
-		return cannotGoOn(reply.ID, "has no mask")
+		return cannotGoOn(reply.ID, "has no mask", nil)
 	case int(reply.TokenCount) != len(row.open.Tokens):
-		return cannotGoOn(reply.ID, "has not taken its tokens")
+		return cannotGoOn(reply.ID, "has not taken its tokens", nil)
 	}
 	return nil
 }
@@ -432,15 +438,20 @@ func rowsNeededBy(step *pb.Step) map[RowID]bool {
 	return rows
 }
 
-func cannotGoOn(id RowID, why string) error {
-	return errorf(codes.Unavailable, "row %d cannot go on here: %s", id, why)
+// cannotGoOn is a server's fault, with the server's own words and its time to come again where it said them.
+func cannotGoOn(id RowID, why string, said *Error) error {
+	own := errorf(codes.Unavailable, "row %d cannot go on here: %s", id, why)
+	if said != nil {
+		own = errorf(codes.Unavailable, "row %d cannot go on here: %s", id, said.Message)
+		own.Reason, own.RetryAfter = said.Reason, said.RetryAfter
+	}
+	return own
 }
 
-func (e *Error) messageOr(fallback string) string {
-	if e == nil {
-		return fallback
-	}
-	return e.Message
+// isForLoad is whether a row was refused for load: the server had no room for its grammar, and may later.
+func isForLoad(reply *Row) bool {
+	isRefused := reply.State == Failed || reply.State == Refused
+	return isRefused && reply.Err != nil && reply.Err.RetryAfter > 0
 }
 
 // refusesOpening is whether a row of `before` tokens, which says for the first time where it stands, was

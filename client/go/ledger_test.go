@@ -3,6 +3,7 @@ package maskd
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 
@@ -102,5 +103,27 @@ func TestLedgerGivesUpTheStepsRows(t *testing.T) {
 	ledger.dropCloses(&closing.message)
 	if !slices.Equal(closing.message.Close, []RowID{4}) {
 		t.Errorf("%v", closing.message.Close)
+	}
+}
+
+// A refusal for load speaks against the server, not against the row, and keeps its time.
+func TestLedgerKeepsWhenAServerThatHasNoRoomMayBeAskedAgain(t *testing.T) {
+	refused := []Row{{ID: 1, State: Failed, Err: &Error{Code: codes.ResourceExhausted, Reason: "COMPILE_QUEUE_FULL",
+		RetryAfter: 200 * time.Millisecond}}}
+	compiles := func() *rowLedger {
+		ledger := newRowLedger()
+		check(t, ledger.apply(&NewStep().Open(1, Regex("a*")).message, []Row{{ID: 1, State: Compiling}}))
+		return ledger
+	}
+	late := compiles()
+	late.writeOpens(&pb.Step{}, &pb.Step{})
+	for name, err := range map[string]error{
+		"Used": opened(t).applyReplay(refused), "Compiling": compiles().applyReplay(refused),
+		"Late": late.apply(&pb.Step{}, refused),
+	} {
+		own, ok := err.(*Error)
+		if !ok || own.Code != codes.Unavailable || own.Reason != "COMPILE_QUEUE_FULL" || own.RetryAfter != 200*time.Millisecond {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

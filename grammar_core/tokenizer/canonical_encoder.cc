@@ -78,13 +78,18 @@ std::unique_ptr<const CanonicalEncoder> CanonicalEncoder::Create(const Vocabular
   if (rules.symbols == EncodingRules::Symbols::kUnknown) return nullptr;
   std::unique_ptr<CanonicalEncoder> made(new CanonicalEncoder(vocabulary));
   if (!made->ReadPatterns()) return nullptr;
-  const bool needs_bytes = rules.symbols == EncodingRules::Symbols::kBytes || rules.scores.empty();
-  for (int byte = 0; needs_bytes && byte < kByteCount; ++byte) {
-    if (!IsInUtf8(byte)) continue;
+  made->IndexMissingBytes();
+  const bool needs_bytes = rules.symbols == EncodingRules::Symbols::kCharacters &&
+                           rules.scores.empty() && made->missing_bytes_.any();
+  return needs_bytes ? nullptr : std::move(made);
+}
+
+void CanonicalEncoder::IndexMissingBytes() {
+  for (int byte = 0; byte < kByteCount; ++byte) {
     const std::string bytes(1, static_cast<char>(byte));
-    if (made->tokens_.Find(bytes) == OrdinaryTokens::kNone) return nullptr;
+    if (IsInUtf8(byte) && tokens_.Find(bytes) == OrdinaryTokens::kNone)
+      missing_bytes_.set(static_cast<std::size_t>(byte));
   }
-  return made;
 }
 
 bool CanonicalEncoder::ReadPatterns() {
@@ -214,7 +219,15 @@ bool CanonicalEncoder::AppendTokens(absl::string_view piece, bool is_whole,
       return true;
     }
   }
-  return AppendParts(PartsOf(piece), tokens);
+  return !LosesBytes(piece) && AppendParts(PartsOf(piece), tokens);
+}
+
+// Whether the tokenizer drops bytes of a piece and merges what is left.
+bool CanonicalEncoder::LosesBytes(absl::string_view piece) const {
+  return vocabulary_.encoding_rules().symbols == EncodingRules::Symbols::kBytes &&
+         missing_bytes_.any() && std::ranges::any_of(piece, [this](char byte) {
+           return missing_bytes_[static_cast<unsigned char>(byte)];
+         });
 }
 
 std::vector<TokenId> CanonicalEncoder::TokensTo(absl::string_view before, absl::string_view text,

@@ -55,6 +55,7 @@ class CanonicalEncoder {
   explicit CanonicalEncoder(const Vocabulary& vocabulary);
 
   bool ReadPatterns();
+  void IndexMissingBytes();
   // By id, which tokens are none that pieces are made of.
   std::vector<bool> IndexAtoms();
 
@@ -63,8 +64,9 @@ class CanonicalEncoder {
   // Whether `text` is the beginning of an atom that goes on.
   [[nodiscard]] bool MayBecomeAtom(absl::string_view text) const;
   [[nodiscard]] std::size_t EndBeforeAtoms(absl::string_view text) const;
+  [[nodiscard]] bool LosesBytes(absl::string_view piece) const;
   // `is_whole`: all of a piece, not the end of one. False where a character has no tokens: those
-  // before it are appended.
+  // before it are appended. Of bytes, none are: what is around a missing one may merge.
   bool AppendTokens(absl::string_view piece, bool is_whole, std::vector<TokenId>* tokens) const;
   bool AppendParts(const std::vector<absl::string_view>& parts, std::vector<TokenId>* tokens) const;
   [[nodiscard]] std::vector<absl::string_view> PartsOf(absl::string_view piece) const;
@@ -90,6 +92,7 @@ class CanonicalEncoder {
   absl::flat_hash_map<absl::string_view, TokenId> atoms_;
   std::bitset<256> atom_begins_;
   std::size_t longest_atom_ = 0;
+  std::bitset<256> missing_bytes_;               // which text may have and no token stands for
   std::vector<absl::string_view> unsure_atoms_;  // sorted; none of atoms_
   std::vector<absl::string_view> atom_texts_;    // of both, sorted
   const std::vector<bool> left_out_;

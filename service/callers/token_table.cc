@@ -5,15 +5,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "grammar_core/base/sha256.h"
+#include "ring/unique_fd.h"
 
 namespace maskd::service {
 namespace {
@@ -51,18 +53,27 @@ bool IsEqual(absl::string_view a, absl::string_view b) {
 }  // namespace
 
 // For the files of a configuration, read whole. The bound keeps a wrong path, such as a log, from
-// filling the memory.
+// filling the memory. To open a pipe would wait for whoever writes to it, so that nothing else was
+// done on main's thread, the end included: O_NONBLOCK opens it at once, and it is refused.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Wrong(absl::StrCat(path, ": ", std::strerror(errno)));
+  const auto wrong = [&](absl::string_view why) { return Wrong(absl::StrCat(path, ": ", why)); };
+  const ring::UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) return wrong(std::strerror(errno));
+  struct stat status{};
+  if (fstat(file.get(), &status) != 0) return wrong(std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) return wrong(std::strerror(EISDIR));
+  if (!S_ISREG(status.st_mode)) return wrong("is no file");
   // One byte more than may be, to see that there is more.
   std::string text(kMaxFileBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return Wrong(absl::StrCat(path, ": cannot be read"));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMaxFileBytes)
-    return Wrong(absl::StrCat(path, ": has more than ", kMaxFileBytes, " bytes"));
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t count = read(file.get(), text.data() + size, text.size() - size);
+    if (count == 0) break;
+    if (count < 0 && errno != EINTR) return wrong(std::strerror(errno));
+    if (count > 0) size += static_cast<std::size_t>(count);
+  }
+  text.resize(size);
+  if (size > kMaxFileBytes) return wrong(absl::StrCat("has more than ", kMaxFileBytes, " bytes"));
   return text;
 }
 

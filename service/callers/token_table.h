@@ -52,7 +52,8 @@ class TokenTable {
   std::vector<Entry> entries_;
 };
 
-// The file's bytes. Errors: INVALID_ARGUMENT with path and reason; also for one of over 16 MiB.
+// The file's bytes. Never waits for a pipe. Errors: INVALID_ARGUMENT with path and reason; also for
+// one of over 16 MiB, and for what is no regular file.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path);
 
 }  // namespace maskd::service

@@ -141,7 +141,7 @@ void DecodeStream::Handle(Kind kind, bool ok) {
       return Send(notice);
     }
     case kCallEnd:
-      return exchange_ == nullptr ? End(host_->streams->Late()) : void();
+      return exchange_ == nullptr ? End(host_->shared.streams->Late()) : void();
     case kTimer:
       timing_ = false;
       if (ok) return TimeIsUp();
@@ -200,7 +200,7 @@ void DecodeStream::Begun() {
   figures_ = std::make_shared<StreamFigures>(
       StreamFigures::Who{caller_.identity, caller_.tenant->name()}, Clock::Steady()->Now());
   const Peer peer = host_->gate->PeerOf(context_);
-  auto registration = host_->streams->Add(
+  auto registration = host_->shared.streams->Add(
       peer.name,
       [this](StreamRegistry::Notice notice) {
         Notify(notice == StreamRegistry::Notice::kGoAway ? kGoAway : kCallEnd);
@@ -274,7 +274,7 @@ absl::Status DecodeStream::Greet(absl::string_view bytes) {
                welcome.mutable_welcome());
   welcome.mutable_welcome()->set_stream_number(registration_->number());
   welcome.mutable_welcome()->set_open_streams(
-      static_cast<std::uint32_t>(host_->streams->CountPlaced()));
+      static_cast<std::uint32_t>(host_->shared.streams->CountPlaced()));
   OfferMemory(*hello, welcome.mutable_welcome());
   Send(welcome);
   if (timing_) alarms_[kTimer].Cancel();
@@ -355,7 +355,7 @@ DecodeStream::Helper DecodeStream::AnswerInTurn() {
   if (exchange_->takes_long()) return Helper::kStepThread;
   if (exchange_->put_off()) return Helper::kLongStepThread;
   // Alone, a mask may as well be made here: giving away costs two wake-ups.
-  const bool made_here = host_->mask_makers == nullptr || IsAlone();
+  const bool made_here = host_->shared.mask_makers == nullptr || IsAlone();
   if (exchange_->AnswerSome(made_here ? NewMasks::kMade : NewMasks::kRefused))
     return Helper::kNobody;
   return exchange_->put_off() ? Helper::kLongStepThread : Helper::kMaskMaker;
@@ -366,7 +366,8 @@ void DecodeStream::GiveAway(Helper helper) {
   const auto finish = [this] { FinishElsewhere(); };
   if (helper == Helper::kStepThread)
     host_->shared.threads->Run(finish);
-  else if (helper == Helper::kLongStepThread || !host_->mask_makers->Submit(finish).has_value())
+  else if (helper == Helper::kLongStepThread ||
+           !host_->shared.mask_makers->Submit(finish).has_value())
     host_->long_step_threads->Run(finish);
 }
 

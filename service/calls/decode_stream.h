@@ -44,7 +44,6 @@
 #include <grpcpp/support/async_stream.h>
 #include <grpcpp/support/byte_buffer.h>
 
-#include "cache/work_pool.h"
 #include "maskd/v1/mask_service.grpc.pb.h"
 #include "ring/shared_memory.h"
 #include "service/callers/caller.h"
@@ -78,13 +77,11 @@ struct DecodeHost {
   // How long a stream's thread looks for the next step before it sleeps.
   absl::Duration awake;
   const TokenizerShelf* tokenizers = nullptr;
-  StreamRegistry* streams = nullptr;
   StepThreads* long_step_threads = nullptr;  // of a low priority
   MemoryOffers* offers = nullptr;
   const Gate* gate = nullptr;
   // Bytes of replies of all streams that wait to be written.
   std::atomic<std::int64_t>* queued_bytes = nullptr;
-  cache::WorkPool* mask_makers = nullptr;  // null: each stream's own thread makes its masks
 };
 
 // One call, from before it comes until its last operation has ended.

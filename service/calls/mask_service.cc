@@ -18,9 +18,10 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include <sched.h>
 
+#include "cpu/processor_count.h"
 #include "service/calls/call_event.h"
 #include "service/sequences/row_counts.h"
 #include "service/streams/fair_turns.h"
@@ -31,12 +32,16 @@ namespace {
 // Beside the streams' own threads: a step that takes long is to slow none of the others.
 constexpr int kLongStepNiceness = 10;
 
-// A stream gives away a step at a time, so that there is room for every one.
+// A stream gives away a step at a time, and a step asks each thread for help once: so there is
+// room for every one.
 std::optional<cache::WorkPool> MakersFor(const Config& config) {
   if (config.mask_threads == 0) return std::nullopt;
-  return std::optional<cache::WorkPool>(
-      std::in_place, static_cast<int>(config.mask_threads),
-      static_cast<std::size_t>(config.max_streams) + kPlaygroundStreams);
+  const int threads = config.mask_threads == kMaskThreadACore
+                          ? std::max(2, ProcessorCount())
+                          : static_cast<int>(config.mask_threads);
+  const std::size_t streams = static_cast<std::size_t>(config.max_streams) + kPlaygroundStreams;
+  return std::optional<cache::WorkPool>(std::in_place, threads,
+                                        streams * static_cast<std::size_t>(1 + threads));
 }
 
 StreamRegistry::Limits StreamLimitsOf(const Config& config) {
@@ -45,12 +50,13 @@ StreamRegistry::Limits StreamLimitsOf(const Config& config) {
   return {.in_all = static_cast<int>(config.max_streams), .of_a_peer = static_cast<int>(of_a_peer)};
 }
 
-// The queue's next event; false: there will be none. Looks for it for `awake` before it sleeps.
-// `*was_there`: at the first look.
+// The queue's next event; false: there will be none. Looks for it for `awake` before it sleeps, by
+// a clock that nobody sets. `*was_there`: at the first look.
 bool Next(grpc::ServerCompletionQueue* events, absl::Duration awake, void** tag, bool* ok,
           bool* was_there) {
-  const absl::Time until = absl::Now() + awake;
-  for (*was_there = true; absl::Now() < until; *was_there = false) {
+  using Steady = std::chrono::steady_clock;
+  const Steady::time_point until = Steady::now() + absl::ToChronoNanoseconds(awake);
+  for (*was_there = true; Steady::now() < until; *was_there = false) {
     const auto status = events->AsyncNext(tag, ok, gpr_inf_past(GPR_CLOCK_MONOTONIC));
     if (status != grpc::CompletionQueue::TIMEOUT) return status == grpc::CompletionQueue::GOT_EVENT;
     sched_yield();
@@ -100,18 +106,18 @@ MaskService::MaskService(const Config& config, const TokenizerShelf* tokenizers,
       host_{.shared = {.limits = LimitsOf(config),
                        .grammars = grammars,
                        .metrics = metrics,
-                       .threads = &threads_},
+                       .threads = &threads_,
+                       .streams = &streams_,
+                       .mask_makers = mask_makers_.has_value() ? &*mask_makers_ : nullptr},
             .drain_ms = config.drain_ms,
             .hello_ms = config.hello_ms,
             .idle_ms = config.idle_ms,
             .awake = absl::Microseconds(config.awake_us),
             .tokenizers = tokenizers,
-            .streams = &streams_,
             .long_step_threads = &long_step_threads_,
             .offers = &offers_,
             .gate = gate,
-            .queued_bytes = &queued_bytes_,
-            .mask_makers = mask_makers_.has_value() ? &*mask_makers_ : nullptr},
+            .queued_bytes = &queued_bytes_},
       service_(&streams_, calls) {}
 
 MaskService::~MaskService() {

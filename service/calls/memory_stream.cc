@@ -59,7 +59,7 @@ absl::Status MemoryStream::Serve() {
     const bool is_last = half_closed_;  // looked at first: what came before it is there
     if (absl::Status answered = AnswerAll(); !answered.ok()) return answered;
     if (is_last) return absl::OkStatus();
-    if (channel_.StayAwake(ring::kBytes, absl::Now() + awake_)) continue;
+    if (channel_.StayAwake(ring::kBytes, awake_)) continue;
     absl::Status slept = channel_.Sleep(ring::kBytes, absl::InfiniteFuture());
     if (!slept.ok()) return slept;
   }

@@ -8,6 +8,7 @@
 // May block  getgrnam() and getpwnam(), where the machine asks a server for its users.
 #include "service/config/addresses.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "absl/strings/ascii.h"
@@ -45,7 +46,8 @@ absl::Status CheckAddress(absl::string_view address) {
 
 bool HasTls(const Config& config) { return !config.tls_cert.empty(); }
 
-// Half of a pair is a mistake in a deployment. It is said here, where the flag can be named.
+// Half of a pair is a mistake in a deployment, and so is a certificate that no address shows. It is
+// said here, where the flag can be named.
 absl::Status CheckTlsFlags(const Config& config) {
   if (config.tls_cert.empty() != config.tls_key.empty()) {
     return Wrong(absl::StrCat(config.tls_cert.empty() ? "--tls_key" : "--tls_cert",
@@ -53,6 +55,13 @@ absl::Status CheckTlsFlags(const Config& config) {
   }
   if (!HasTls(config) && !config.tls_client_ca.empty())
     return Wrong("--tls_client_ca: needs --tls_cert and --tls_key");
+  const auto uses_tls = [&](Audience audience) {
+    return std::ranges::any_of(AddressesOf(config, audience), [](const ListenAddress& address) {
+      return address.guard == Guard::kTls;
+    });
+  };
+  if (HasTls(config) && !uses_tls(Audience::kEngines) && !uses_tls(Audience::kAdmins))
+    return Wrong("--tls_cert: no address uses it: --listen and --admin_listen have none of TCP");
   return absl::OkStatus();
 }
 

@@ -20,6 +20,9 @@
 
 namespace maskd::service {
 
+// Config::mask_threads: one for each usable core, but two at least.
+inline constexpr std::int64_t kMaskThreadACore = -1;
+
 // Everything that flags, environment and file can say, checked.
 struct Config {
   // --config: the file; empty for none.
@@ -87,8 +90,8 @@ struct Config {
   // --stream_threads: threads that serve the Decode streams.
   std::int64_t stream_threads = 1;
   // --mask_threads: threads that make masks for steps while the stream's own thread answers the
-  // others; 0: it makes them itself.
-  std::int64_t mask_threads = 2;
+  // others, and beside the step's own thread where many rows lack theirs; 0: it makes them itself.
+  std::int64_t mask_threads = kMaskThreadACore;
   // --max_streams: Decode streams open at once.
   std::int64_t max_streams = 64;
   // --max_peer_streams: those of one peer; 0: as many as there may be in all.

@@ -349,8 +349,9 @@ constexpr std::array kFlags = {
          &SetNumber<&Config::stream_threads, 1, 256>},
     Flag{"mask_threads", "COUNT",
          "threads that make the masks that a step lacks where its stream's thread has other "
-         "streams; 0: that thread makes them [2]",
-         &SetNumber<&Config::mask_threads, 0, 256>},
+         "streams, or many rows lack theirs; 0: that thread makes them; -1 for one a usable core, "
+         "but two at least [-1]",
+         &SetNumber<&Config::mask_threads, kMaskThreadACore, 256>},
     // Bounds of the Decode streams. Those of one peer keep one engine from taking all places.
     Flag{"max_streams", "COUNT", "Decode streams open at once [64]",
          &SetNumber<&Config::max_streams, 1, 10'000>},
@@ -360,7 +361,8 @@ constexpr std::array kFlags = {
     Flag{"hello_ms", "MS", "how long a Decode stream may take to say hello [5000]",
          &SetTime<&Config::hello_ms, kMs, 1, 3'600'000>},
     Flag{"idle_ms", "MS",
-         "how long a Decode stream may send no step, twice that at most; 0 for ever [0]",
+         "after how long without a step a Decode stream ends, at the latest after twice that; 0 "
+         "for never [0]",
          &SetTime<&Config::idle_ms, kMs, 0, 86'400'000>},
     Flag{"shared_memory", "BOOL",
          "lend memory to streams over a Unix socket that ask for it [true]",
@@ -406,7 +408,8 @@ constexpr std::array kFlags = {
     Flag{"cpu_kernels", "LEVEL",
          "instructions for the loops over masks: auto, avx512, avx2, neon, portable [auto]",
          &SetCpuKernels},
-    Flag{"check_config", "", "read the flags and the vocabularies, then exit",
+    Flag{"check_config", "",
+         "read flags, file, certificates, tokens and vocabularies, say what is wrong, and exit",
          [](absl::string_view value, Config* config) {
            return SetAction(value, Config::Action::kCheckConfig, config);
          }},

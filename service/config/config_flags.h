@@ -1,4 +1,4 @@
-// The table of maskd's flags. For config.cc, which reads them.
+// The table of maskd's flags. For config_reader.cc, which reads them.
 #ifndef MASKD_SERVICE_CONFIG_CONFIG_FLAGS_H_
 #define MASKD_SERVICE_CONFIG_CONFIG_FLAGS_H_
 

@@ -3,6 +3,7 @@
 #include "service/grammars/preload.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -62,14 +63,18 @@ absl::StatusOr<GrammarSource> ReadSource(const fs::path& file) {
   return source;
 }
 
+// How soon the end of the server is seen.
+constexpr std::chrono::milliseconds kLook{20};
+
 // One after the other on main's thread, which may wait: at the start the server is not ready yet,
-// and a reload goes on beside the calls.
+// and a reload goes on beside the calls. A compile that nobody waits for any more is cancelled.
 cache::CompileResult CompileOne(const GrammarSource& source, const LoadedTokenizer& tokenizer,
-                                GrammarStore* grammars) {
+                                GrammarStore* grammars, const std::function<bool()>& is_over) {
   const GrammarTarget target{"", source};
   const auto request = grammars->Get(target, tokenizer);
   if (!request.ok()) return request.status();
-  request->ticket.WaitUntil(Clock::TimePoint::max());
+  while (!request->ticket.WaitUntil(Clock::Steady()->Now() + kLook))
+    if (is_over != nullptr && is_over()) return absl::CancelledError("the server ends");
   return request->ticket.result();
 }
 
@@ -77,7 +82,8 @@ cache::CompileResult CompileOne(const GrammarSource& source, const LoadedTokeniz
 
 absl::StatusOr<std::vector<cache::GrammarPtr>> Preload(const std::string& folder,
                                                        const TokenizerStore& tokenizers,
-                                                       GrammarStore* grammars) {
+                                                       GrammarStore* grammars,
+                                                       const std::function<bool()>& is_over) {
   std::vector<cache::GrammarPtr> all;
   if (folder.empty()) return all;
   const absl::StatusOr<std::vector<fs::path>> files = FilesOf(folder);
@@ -86,7 +92,8 @@ absl::StatusOr<std::vector<cache::GrammarPtr>> Preload(const std::string& folder
     const absl::StatusOr<GrammarSource> source = ReadSource(file);
     if (!source.ok()) return source.status();
     for (const LoadedTokenizer& tokenizer : tokenizers.all()) {
-      cache::CompileResult grammar = CompileOne(*source, tokenizer, grammars);
+      cache::CompileResult grammar = CompileOne(*source, tokenizer, grammars, is_over);
+      if (absl::IsCancelled(grammar.status())) return grammar.status();
       if (!grammar.ok()) return Wrong(file.string(), grammar.status().message());
       LogEvent("preloaded", {{"file", file.filename().string()},
                              {"tokenizer", tokenizer.name()},

@@ -8,6 +8,7 @@
 #ifndef MASKD_SERVICE_GRAMMARS_PRELOAD_H_
 #define MASKD_SERVICE_GRAMMARS_PRELOAD_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,13 @@
 
 namespace maskd::service {
 
-// Logs each with its id. Errors: INVALID_ARGUMENT, the file and why it is no grammar.
+// Logs each with its id. `is_over`, where there is one, is asked now and then whether the caller
+// has no use for them any more. Errors: INVALID_ARGUMENT, the file and why it is no grammar;
+// CANCELLED.
 absl::StatusOr<std::vector<cache::GrammarPtr>> Preload(const std::string& folder,
                                                        const TokenizerStore& tokenizers,
-                                                       GrammarStore* grammars);
+                                                       GrammarStore* grammars,
+                                                       const std::function<bool()>& is_over = {});
 
 }  // namespace maskd::service
 

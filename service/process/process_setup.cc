@@ -1,6 +1,6 @@
 // What must be so before the first thread: descriptors 0 to 2 are taken, so that no connection gets
-// the number that something writes to as standard error; a broken pipe is an error and no signal;
-// and as many descriptors as the system allows.
+// the number that something writes to as standard error; a broken pipe, and a log that has reached
+// `ulimit -f`, are errors and no signals; and as many descriptors as the system allows.
 #include "service/process/process_setup.h"
 
 #include <csignal>
@@ -45,7 +45,7 @@ void LogOfGrpc(gpr_log_func_args* args) {
 
 void SetUpProcess() {
   OpenStandardDescriptors();
-  std::signal(SIGPIPE, SIG_IGN);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   RaiseDescriptorLimit();
   gpr_set_log_function(&LogOfGrpc);
 }

@@ -107,7 +107,8 @@ void SetArguments(const Config& config, grpc::ServerBuilder* builder) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config,
-                                                      memory::Accountant::Heap heap) {
+                                                      memory::Accountant::Heap heap,
+                                                      std::function<bool()> is_ending) {
   // What may take long or fail on the user's files comes before any port is open.
   const MemoryPlan plan = PlanMemory(config);
   absl::StatusOr<std::unique_ptr<const TokenizerStore>> tokenizers =
@@ -116,7 +117,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config,
   for (const LoadedTokenizer& tokenizer : (*tokenizers)->all()) LogTokenizer(tokenizer);
   try {
     std::unique_ptr<Server> server(
-        new Server(config, plan, std::move(heap), *std::move(tokenizers)));
+        new Server(config, plan, std::move(heap), *std::move(tokenizers), std::move(is_ending)));
     server->tokens_seen_ = FileStamp::Of(config.tokens);
     if (absl::Status read = server->admission_.Configure(config); !read.ok()) return read;
     server->KeepAccount();
@@ -128,9 +129,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config,
 }
 
 Server::Server(const Config& config, const MemoryPlan& plan, memory::Accountant::Heap heap,
-               TokenizerStorePtr tokenizers)
+               TokenizerStorePtr tokenizers, std::function<bool()> is_ending)
     : config_(config),
       plan_(plan),
+      is_ending_(std::move(is_ending)),
       metrics_(MASKD_VERSION, FrontEndKinds()),
       accountant_(AccountOptions(plan, std::move(heap))),
       tokenizers_(std::move(tokenizers)),
@@ -266,7 +268,7 @@ absl::Status Server::Listen() {
   accountant_.Start();
   if (config_.shared_memory) LendMemory();
   if (absl::Status started = StartServices(); !started.ok()) return started;
-  auto preloaded = Preload(config_.grammars, *tokenizers_.now(), &grammars_);
+  auto preloaded = Preload(config_.grammars, *tokenizers_.now(), &grammars_, is_ending_);
   if (!preloaded.ok()) return preloaded.status();
   grammars_.Pin(*preloaded);
   // From here on a balancer may send callers.
@@ -376,7 +378,7 @@ absl::Status Server::Reload(const Config& next) {
       TokenizerStore::Load(next.tokenizers, PlanMemory(next).mask_store_bytes, before.get());
   if (!loaded.ok()) return loaded.status();
   const TokenizerStorePtr tokenizers = *std::move(loaded);
-  auto preloaded = Preload(next.grammars, *tokenizers, &grammars_);
+  auto preloaded = Preload(next.grammars, *tokenizers, &grammars_, is_ending_);
   if (!preloaded.ok()) return preloaded.status();
   const FileStamp tokens = FileStamp::Of(next.tokens);
   if (absl::Status read = admission_.Configure(next); !read.ok()) return read;

@@ -43,11 +43,13 @@ namespace maskd::service {
 // A server that runs, from Start() until it is destroyed.
 class Server {
  public:
-  // Loads the vocabularies and listens. `heap` is what the program's allocator can do. Errors:
-  // those of TokenizerStore::Load(), UNAVAILABLE for an address that cannot be listened on; the
-  // message starts with the flag.
+  // Loads the vocabularies and listens. `heap` is what the program's allocator can do; `is_ending`,
+  // where there is one, says whether the process is asked to end, any thread. Errors: those of
+  // TokenizerStore::Load(), UNAVAILABLE for an address that cannot be listened on, and then the
+  // message starts with the flag; CANCELLED at the end of the process.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const Config& config,
-                                                       memory::Accountant::Heap heap = {});
+                                                       memory::Accountant::Heap heap = {},
+                                                       std::function<bool()> is_ending = {});
   ~Server();
 
   // Says NOT_SERVING and "go away", answers open calls for up to drain_ms, then cancels them.
@@ -81,7 +83,7 @@ class Server {
 
  private:
   Server(const Config& config, const MemoryPlan& plan, memory::Accountant::Heap heap,
-         TokenizerStorePtr tokenizers);
+         TokenizerStorePtr tokenizers, std::function<bool()> is_ending);
   // Registers what holds memory.
   void KeepAccount();
   [[nodiscard]] std::int64_t VocabularyBytes() const;
@@ -107,6 +109,7 @@ class Server {
 
   Config config_;  // changed by Reload() alone
   const MemoryPlan plan_;
+  const std::function<bool()> is_ending_;  // null: never
   metrics::Metrics metrics_;
   memory::Accountant accountant_;
   TokenizerShelf tokenizers_;

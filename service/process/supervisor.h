@@ -3,7 +3,7 @@
 //
 // Protocol  sd_notify(3): one datagram a message to the socket that NOTIFY_SOCKET names. Nothing is
 //           waited for, and nothing depends on its arrival.
-// Threads   one thread.
+// Threads   any.
 #ifndef MASKD_SERVICE_PROCESS_SUPERVISOR_H_
 #define MASKD_SERVICE_PROCESS_SUPERVISOR_H_
 

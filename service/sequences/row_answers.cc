@@ -51,6 +51,11 @@ int CountAccepted(const std::vector<SequencePosition>& positions) {
          1;
 }
 
+// What the row is asked about, beside its own position.
+Draft DraftOf(const StreamRow& row) {
+  return row.asked == nullptr ? Draft{} : Draft{row.asked->drafts, row.asked->draft_parents};
+}
+
 std::int64_t DenseBytes(int mask_words, int vocab_size) {
   return std::int64_t{4} * std::max(mask_words, MaskWordCount(vocab_size));
 }
@@ -99,15 +104,18 @@ absl::Status RowAnswers::CheckRoom(const Sequence& sequence, const StreamRow& ro
   return LimitExceeded("positions", "max_reply_bytes", max_reply_bytes_, needed);
 }
 
+void RowAnswers::MakeMasks(const StreamRow& row) const {
+  const auto* const sequence = std::get_if<Sequence>(&row.what);
+  if (sequence != nullptr && CheckRoom(*sequence, row).ok()) sequence->MakeMasks(DraftOf(row));
+}
+
 bool RowAnswers::Write(NewMasks new_masks, StreamRow* row, RowResult* result) {
   const auto* const sequence = std::get_if<Sequence>(&row->what);
   absl::Status filled;
   absl::Status room;
   if (sequence != nullptr) room = CheckRoom(*sequence, *row);
   if (sequence != nullptr && room.ok()) {
-    const Draft draft =
-        row->asked == nullptr ? Draft{} : Draft{row->asked->drafts, row->asked->draft_parents};
-    filled = sequence->FillPositions(draft, &positions_, new_masks);
+    filled = sequence->FillPositions(DraftOf(*row), &positions_, new_masks);
     // Before anything of the row is taken: the row is as it was, for whoever makes the mask.
     if (absl::IsUnavailable(filled)) return false;
   }

@@ -5,7 +5,7 @@
 //          not fit any more, each written in full, has an error in their place: none of them is
 //          made, and the row stands where its tokens have brought it.
 // Order    masks are said in the order of the answers: the client's dictionary follows it.
-// Threads  one thread at a time.
+// Threads  one thread at a time, except in MakeMasks().
 #ifndef MASKD_SERVICE_SEQUENCES_ROW_ANSWERS_H_
 #define MASKD_SERVICE_SEQUENCES_ROW_ANSWERS_H_
 
@@ -36,6 +36,10 @@ class RowAnswers {
 
   // Takes room for a row's snapshot. Errors: RESOURCE_EXHAUSTED, max_reply_bytes.
   absl::Status TakeRoom(const Sequence& sequence, const RowOptions& options);
+
+  // Has the masks made that Write() will ask for, if they fit into the reply as far as it is.
+  // Threads: other rows of the stream may be in here at the same time.
+  void MakeMasks(const StreamRow& row) const;
 
   // Everything but the row's id. A row in use from which nothing can follow has failed with that.
   // False, and nothing is written or taken, where `new_masks` does not let a mask be made.

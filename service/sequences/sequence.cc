@@ -238,6 +238,12 @@ absl::Status Sequence::FillPositions(const Draft& draft, std::vector<SequencePos
                  absl::StrCat("the text has its ", *max_tokens_, " tokens and cannot end"));
 }
 
+void Sequence::MakeMasks(const Draft& draft) const {
+  if (is_observed_ || reasoning() || finished()) return;
+  DraftMasks masks;
+  (void)matcher_.MaskDraft(draft, &masks);
+}
+
 absl::Status Sequence::FillText(const Draft& draft, NewMasks new_masks,
                                 std::vector<SequencePosition>* positions) const {
   if (draft.tokens.empty()) {

@@ -95,6 +95,11 @@ class Sequence {
   absl::Status FillPositions(const Draft& draft, std::vector<SequencePosition>* positions,
                              NewMasks new_masks = NewMasks::kMade) const;
 
+  // Has those masks of the grammar made that FillPositions() will ask for, where the row is in its
+  // text: what fails here fails there, and is said there. Threads: other rows of the stream may be
+  // in here at the same time, forks among them; no other call of this row.
+  void MakeMasks(const Draft& draft) const;
+
   // What must come next whatever the model says: in the text what the grammar leaves, in reasoning
   // the end when the budget is spent. Errors: RESOURCE_EXHAUSTED.
   [[nodiscard]] absl::StatusOr<ForcedTokens> FindForced(int max_bytes) const;

@@ -21,6 +21,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "cache/shared_loop.h"
 #include "grammar_core/base/error.h"
 #include "service/base/errors.h"
 #include "service/sequences/row_errors.h"
@@ -34,6 +35,11 @@ using std::chrono::milliseconds;
 constexpr milliseconds kWaitSlice{5};
 // Rows of a step below which they are taken as they come.
 constexpr std::size_t kFewRows = 8;
+// Rows behind one that lacks its mask, from which on several threads make theirs: it takes two
+// wake-ups, and a mask as long as one.
+constexpr std::size_t kManyRows = 8;
+// Masks that a row with drafts asks for, about.
+constexpr std::int64_t kUnitsARow = 4;
 // Rows whose answers' memory is kept from step to step, whatever the next one names.
 constexpr std::size_t kKeptAnswers = 256;
 
@@ -229,11 +235,39 @@ void StreamSession::BeginAnswers(const StepRequest& request) {
 }
 
 bool StreamSession::AnswerRows(NewMasks new_masks, StepTurn& turn) {
+  const bool may_share = new_masks == NewMasks::kMade && mask_makers_ != nullptr;
+  NewMasks masks = may_share ? NewMasks::kRefused : new_masks;
   for (; answered_ < named_.size(); ++answered_) {
-    if (turn.IsOver() || !AnswerRow(new_masks, named_[answered_])) return false;
+    if (named_.size() - answered_ < kManyRows) masks = new_masks;
+    if (turn.IsOver()) return false;
+    if (!AnswerRow(masks, named_[answered_])) {
+      if (!may_share) return false;
+      MakeMasks(turn);
+      masks = new_masks;
+      (void)AnswerRow(masks, named_[answered_]);
+    }
     turn.Spend(result_.rows.empty() ? 1 : std::ssize(result_.rows.back().positions) + 1);
   }
   return true;
+}
+
+// A row's masks are those of its grammar and place, whoever makes them: the answers, which are
+// written in their order behind this, find them made. What bounds of the row take away is its
+// stream's business (SharedClosing) and is done there.
+void StreamSession::MakeMasks(StepTurn& turn) {
+  std::vector<const StreamRow*> rows;
+  for (std::size_t i = answered_; i < named_.size(); ++i) {
+    const auto found = rows_.find(named_[i]);
+    if (found != rows_.end()) rows.push_back(&found->second);
+  }
+  // A core for this thread, and one for whoever answers the others.
+  const std::size_t spare = streams_ != nullptr && streams_->CountPlaced() > 1 ? 2 : 1;
+  cache::RunShared(
+      mask_makers_, spare, rows.size(), [&](std::size_t i) { answers_.MakeMasks(*rows[i]); },
+      [&turn] {
+        turn.Spend(kUnitsARow);
+        return turn.IsOver();
+      });
 }
 
 // Refusals last, behind the answers of the rows: one id may have both.

@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cache/work_pool.h"
 #include "grammar_core/matcher/token_preload.h"
 #include "metrics/registry.h"
 #include "service/callers/caller.h"
@@ -39,6 +40,7 @@
 #include "service/streams/session_turns.h"
 #include "service/streams/step_turn.h"
 #include "service/streams/stream_figures.h"
+#include "service/streams/stream_registry.h"
 
 namespace maskd::service {
 
@@ -58,6 +60,13 @@ class StreamSession {
 
   // Has `figures` say after each step where the rows stand; null: nobody. Not owned.
   void ReportTo(StreamFigures* figures) { figures_ = figures; }
+  // Has threads of `mask_makers` make masks of a step's rows beside the step's own thread, where
+  // many rows are left and one lacks its mask; null: nobody. `streams`, which may be null, says
+  // whether there are others to leave a core to. Neither is owned.
+  void HelpedBy(cache::WorkPool* mask_makers, const StreamRegistry* streams) {
+    mask_makers_ = mask_makers;
+    streams_ = streams;
+  }
 
   // `is_cancelled` is asked while the step waits for compiles and between two rows. The result
   // lives until the next call.
@@ -92,6 +101,8 @@ class StreamSession {
   void BeginAnswers(const StepRequest& request);
   // False where `new_masks` does not let it go on, or the turn is over.
   bool AnswerRows(NewMasks new_masks, StepTurn& turn);
+  // Those of the rows that have no answer yet, by several threads; until the turn is over.
+  void MakeMasks(StepTurn& turn);
   void EndAnswers(const StepRequest& request);
 
   void Close(RowId id);
@@ -134,6 +145,8 @@ class StreamSession {
   RowTally tally_ = {};                         // of those, by their `state`
   std::int64_t tokens_ = 0;                     // that rows have ever taken
   StreamFigures* figures_ = nullptr;
+  cache::WorkPool* mask_makers_ = nullptr;
+  const StreamRegistry* streams_ = nullptr;
   TokenPreload preload_;             // empty between two calls
   std::vector<RowId> compiling_;     // and rows that were until a moment ago
   std::vector<RowId> named_;         // by this step, and compiled, in the order of their answers

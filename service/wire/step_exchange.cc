@@ -37,6 +37,7 @@ StepExchange::StepExchange(const StreamHost& host, const StreamTerms& terms)
       session_(terms.tokenizer, host.grammars, host.limits, terms.forms, host.metrics,
                terms.caller) {
   session_.ReportTo(figures_.get());
+  session_.HelpedBy(host.mask_makers, host.streams);
 }
 
 absl::Status StepExchange::Begin(absl::string_view bytes, std::optional<Clock::Duration> turn) {

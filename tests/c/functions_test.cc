@@ -1,6 +1,7 @@
 // The C functions beyond what a program in C is expected to do: null for everything, structs of
 // other sizes, numbers that cannot be, results that outlive their stream. maskd_test.c has what it
 // is expected to do.
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -85,6 +86,8 @@ TEST(CFunctionsTest, NullIsAnErrorOrNothing) {
       {"collect", maskd_stream_collect(nullptr, 1, nullptr)},
       {"collect_masks",
        maskd_stream_collect_masks(nullptr, 1, nullptr, nullptr, 1, nullptr, 1, nullptr)},
+      {"collect_positions", maskd_stream_collect_positions(nullptr, 1, nullptr, nullptr, 1, 1,
+                                                           nullptr, 1, 1, nullptr, nullptr)},
       {"close", maskd_stream_close(nullptr, 1)},
       {"step_open", maskd_step_open(nullptr, 1, nullptr, nullptr)},
       {"step_open_grammar", maskd_step_open_grammar(nullptr, 1, nullptr, nullptr)},
@@ -93,6 +96,7 @@ TEST(CFunctionsTest, NullIsAnErrorOrNothing) {
       {"take_each", maskd_step_take_each(nullptr, nullptr, nullptr, 1)},
       {"rollback", maskd_step_rollback(nullptr, 1, 1)},
       {"draft", maskd_step_draft(nullptr, 1, nullptr, nullptr, 1)},
+      {"draft_each", maskd_step_draft_each(nullptr, nullptr, nullptr, nullptr, nullptr, 1)},
       {"set_remaining", maskd_step_set_remaining(nullptr, 1, 1)},
       {"want_forced", maskd_step_want_forced(nullptr, 1)},
       {"step_snapshot", maskd_step_snapshot(nullptr, 1)},
@@ -253,10 +257,10 @@ TEST(CApplierTest, NumbersThatCannotBeAreErrors) {
 }
 
 // Rows of a step that waits for its grammar, and the row's mask.
-Owned<maskd_result> MaskOfDigits(maskd_stream* stream) {
+Owned<maskd_result> MaskOfDigits(maskd_stream* stream, std::uint64_t row = 1) {
   const Owned<maskd_step> step{maskd_step_new(), &maskd_step_free};
-  ExpectOk(
-      maskd_step_open_grammar(step.get(), 1, R"({"kind": "regex", "source": "[0-9]+"})", nullptr));
+  ExpectOk(maskd_step_open_grammar(step.get(), row, R"({"kind": "regex", "source": "[0-9]+"})",
+                                   nullptr));
   ExpectOk(maskd_step_wait_for_compile(step.get(), kPatienceMs));
   ExpectOk(maskd_stream_submit(stream, step.get(), nullptr));
   Owned<maskd_result> result{maskd_result_new(), &maskd_result_free};
@@ -321,6 +325,115 @@ TEST(CResultTest, WhereTheMasksGoIsAskedBeforeAReplyIsTaken) {
                                       words.data(), 10, &is_whole));
   EXPECT_EQ(is_whole, 1);
   EXPECT_EQ(words[1], 0x03FF0000) << "the digits, and the vocabulary's end elsewhere";
+}
+
+// A row that reasons is FREE: it has no mask to apply, so an engine has to look at the answer.
+TEST(CResultTest, AnAnswerWithAFreeRowIsNotWholeAndNothingIsWritten) {
+  const auto local = Connect("local:");
+  const auto stream = OpenStream(local.get(), kWidth);
+  const Owned<maskd_step> step{maskd_step_new(), &maskd_step_free};
+  maskd_open_options options = {};
+  options.struct_size = sizeof options;
+  options.reasoning_json = R"({"end_tokens": [10]})";
+  ExpectOk(
+      maskd_step_open_grammar(step.get(), 1, R"({"kind": "regex", "source": "[0-9]+"})", &options));
+  ExpectOk(maskd_step_wait_for_compile(step.get(), kPatienceMs));
+  ExpectOk(maskd_stream_submit(stream.get(), step.get(), nullptr));
+  const Owned<maskd_result> result{maskd_result_new(), &maskd_result_free};
+  const std::uint64_t row = 1;
+  std::int32_t is_whole = 7;
+  std::vector<std::int32_t> words(10, 5);
+  ExpectOk(maskd_stream_collect_masks(stream.get(), kPatienceMs, result.get(), &row, 1,
+                                      words.data(), 10, &is_whole));
+  EXPECT_EQ(is_whole, 0);
+  EXPECT_EQ(words, std::vector<std::int32_t>(10, 5));
+  ASSERT_EQ(maskd_result_row_count(result.get()), 1);
+  maskd_row_result answer = {};
+  answer.struct_size = sizeof answer;
+  ExpectOk(maskd_result_row(result.get(), 0, &answer));
+  EXPECT_EQ(answer.state, MASKD_STATE_FREE);
+}
+
+// A batch whose rows take some tokens and propose others, in two calls.
+class CDraftsTest : public testing::Test {
+ protected:
+  CDraftsTest() {
+    for (const std::uint64_t row : kRows) MaskOfDigits(stream_.get(), row);
+  }
+
+  static constexpr std::array<std::uint64_t, 2> kRows = {2, 1};
+  static constexpr std::int64_t kWords = 10;
+
+  // Row 1 takes a digit; row 2 proposes two digits and a letter.
+  void Submit() {
+    const Owned<maskd_step> step{maskd_step_new(), &maskd_step_free};
+    const std::vector<std::int32_t> token_counts = {0, 1};
+    const std::vector<std::int32_t> draft_counts = {3, 0};
+    const std::vector<std::int32_t> tokens = {'4', '5', 'x', '7'};
+    ExpectOk(maskd_step_draft_each(step.get(), kRows.data(), token_counts.data(),
+                                   draft_counts.data(), tokens.data(), 2));
+    ExpectOk(maskd_stream_submit(stream_.get(), step.get(), nullptr));
+  }
+
+  std::vector<std::int32_t> Collect(std::int64_t positions, std::int64_t word_rows) {
+    std::vector<std::int32_t> words(static_cast<std::size_t>(word_rows * kWords), 5);
+    ExpectOk(maskd_stream_collect_positions(stream_.get(), kPatienceMs, result_.get(), kRows.data(),
+                                            2, positions, words.data(), word_rows, kWords,
+                                            known_.data(), &is_whole_));
+    // The word of the digits alone.
+    std::vector<std::int32_t> digits;
+    for (std::size_t i = 1; i < words.size(); i += kWords) digits.push_back(words[i]);
+    return digits;
+  }
+
+  Owned<maskd_client> local_ = Connect("local:");
+  Owned<maskd_stream> stream_ = OpenStream(local_.get(), kWidth);
+  Owned<maskd_result> result_{maskd_result_new(), &maskd_result_free};
+  std::array<std::int32_t, 2> known_ = {9, 9};
+  std::int32_t is_whole_ = 0;
+};
+
+constexpr std::int32_t kDigits = 0x03FF0000;
+
+TEST_F(CDraftsTest, TheMasksOfARowAreBehindThoseOfTheRowBefore) {
+  Submit();
+  EXPECT_THAT(Collect(0, 5), testing::ElementsAre(kDigits, kDigits, kDigits, kDigits, 5));
+  EXPECT_THAT(known_, testing::ElementsAre(3, 1));
+  EXPECT_EQ(is_whole_, 1);
+}
+
+TEST_F(CDraftsTest, ABlockIsAllOnesWhereItsRowHasNoMask) {
+  Submit();
+  EXPECT_THAT(Collect(4, 9),
+              testing::ElementsAre(kDigits, kDigits, kDigits, -1, kDigits, -1, -1, -1, 5));
+  EXPECT_THAT(known_, testing::ElementsAre(3, 1));
+}
+
+TEST_F(CDraftsTest, ABlockMayBeShorterThanTheDrafts) {
+  Submit();
+  EXPECT_THAT(Collect(2, 4), testing::ElementsAre(kDigits, kDigits, kDigits, -1));
+  EXPECT_THAT(known_, testing::ElementsAre(2, 1));
+}
+
+TEST_F(CDraftsTest, RoomThatIsTooSmallIsNotWrittenTo) {
+  Submit();
+  std::vector<std::int32_t> words(static_cast<std::size_t>(4 * kWords), 5);
+  const auto [code, message] = Taken(
+      maskd_stream_collect_positions(stream_.get(), kPatienceMs, result_.get(), kRows.data(), 2, 0,
+                                     words.data(), 3, kWords, known_.data(), &is_whole_));
+  EXPECT_EQ(code, MASKD_INVALID_ARGUMENT);
+  EXPECT_EQ(message, "buffer.row_count: 3 is less than 4 rows");
+  EXPECT_THAT(words, testing::Each(5));
+}
+
+TEST_F(CDraftsTest, CountsBelowZeroChangeNoStep) {
+  const Owned<maskd_step> step{maskd_step_new(), &maskd_step_free};
+  const std::vector<std::int32_t> counts = {1, -1};
+  const std::vector<std::int32_t> tokens = {'1', '2'};
+  const auto [code, message] = Taken(maskd_step_draft_each(step.get(), kRows.data(), counts.data(),
+                                                           counts.data(), tokens.data(), 2));
+  EXPECT_EQ(code, MASKD_INVALID_ARGUMENT);
+  EXPECT_EQ(message, "counts: negative count");
 }
 
 // Twice is once, over each way that steps travel.

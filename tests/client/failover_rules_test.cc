@@ -1,6 +1,7 @@
 // What a FailoverStream keeps to when it moves: masks mean what they meant, and a step that ends
 // servers does not go on from one to the next.
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
@@ -9,8 +10,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "client/cpp/errors.h"
 #include "client/cpp/failover_stream.h"
@@ -35,9 +40,12 @@ struct Server {
   std::string grammar_id = "g1";
   bool is_left = false;  // ends when row kLeave is opened
   absl::Duration opens_in = absl::ZeroDuration();
+  int refusals = 0;  // of openings, for load
+  absl::Duration retry_after = absl::ZeroDuration();
 
   absl::Mutex mutex;
   std::vector<v1::Step> steps ABSL_GUARDED_BY(mutex);
+  std::vector<absl::Time> refused_at ABSL_GUARDED_BY(mutex);
 
   std::vector<v1::Step> Steps() {
     const absl::MutexLock lock(&mutex);
@@ -65,6 +73,23 @@ bool Ends(const Server& server, const v1::Step& step) {
   return false;
 }
 
+// Whether it refuses to open rows for load; then it says so of each.
+bool Refuses(Server& server, const v1::Step& step, v1::DecodeResponse& response) {
+  const absl::MutexLock lock(&server.mutex);
+  if (step.open().empty() || std::ssize(server.refused_at) >= server.refusals) return false;
+  server.refused_at.push_back(absl::Now());
+  for (const v1::OpenRow& open : step.open()) {
+    v1::RowReply& reply = *response.mutable_step()->add_rows();
+    reply.set_row(open.row());
+    reply.set_state(v1::ROW_STATE_FAILED);
+    reply.mutable_error()->set_code(8);
+    reply.mutable_error()->set_reason("COMPILE_QUEUE_FULL");
+    reply.mutable_error()->set_retry_after_ms(
+        static_cast<std::uint32_t>(absl::ToInt64Milliseconds(server.retry_after)));
+  }
+  return true;
+}
+
 // Takes every token of every row that it knows.
 grpc::Status Serve(Server& server, ServerStream& stream) {
   v1::DecodeRequest request;
@@ -87,6 +112,10 @@ grpc::Status Serve(Server& server, ServerStream& stream) {
     if (step.open_size() > 0) absl::SleepFor(server.opens_in);
     v1::DecodeResponse response;
     response.mutable_step()->set_step(step.step());
+    if (Refuses(server, step, response)) {
+      stream.Write(response);
+      continue;
+    }
     for (const v1::OpenRow& open : step.open()) {
       rows[open.row()] = static_cast<std::uint32_t>(open.tokens_size());
       Answer(open.row(), rows[open.row()], server.grammar_id, response);
@@ -107,24 +136,61 @@ grpc::Status Serve(Server& server, ServerStream& stream) {
   return grpc::Status::OK;
 }
 
+// Takes connections and says nothing.
+class SilentServer {
+ public:
+  explicit SilentServer(const std::string& name)
+      : path_((std::filesystem::temp_directory_path() /
+               absl::StrCat("maskd_rules_test.", getpid(), name))
+                  .string()),
+        socket_(socket(AF_UNIX, SOCK_STREAM, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path_.copy(address.sun_path, sizeof(address.sun_path) - 1);
+    EXPECT_EQ(bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+    EXPECT_EQ(listen(socket_, 16), 0);
+  }
+  ~SilentServer() {
+    close(socket_);
+    std::filesystem::remove(path_);
+  }
+  SilentServer(const SilentServer&) = delete;
+  SilentServer& operator=(const SilentServer&) = delete;
+
+  [[nodiscard]] std::string address() const { return absl::StrCat("unix:", path_); }
+
+ private:
+  const std::string path_;
+  const int socket_;
+};
+
 // Up to three servers, and a stream over them in order.
 class FailoverRulesTest : public testing::Test {
  protected:
-  void Open(int count) {
+  void Open(int count, absl::Duration give_up_after = absl::Milliseconds(200),
+            absl::Duration step_timeout = absl::Seconds(2)) {
     FailoverStream::Options options{.addresses = {},
                                     .in_order = true,
                                     .stream = {.logits_width = kWidth},
-                                    .give_up_after = absl::Milliseconds(200)};
+                                    .step_timeout = step_timeout,
+                                    .give_up_after = give_up_after};
+    options.stream.open_timeout = step_timeout;
     for (int i = 0; i < count; ++i) {
-      Server& server = servers_[i];
-      running_[i] = std::make_unique<ScriptedServer>(
-          Script{.decode = [&server](ServerStream& to) { return Serve(server, to); }},
-          absl::StrCat(".", i));
+      Restart(i);
       options.addresses.push_back(running_[i]->address());
+      if (i == 0)
+        options.addresses.insert(options.addresses.end(), between_.begin(), between_.end());
     }
     auto stream = FailoverStream::Open(std::move(options));
     ASSERT_TRUE(stream.ok()) << stream.status();
     stream_ = *std::move(stream);
+  }
+
+  void Restart(int i) {
+    Server& server = servers_[i];
+    running_[i] = std::make_unique<ScriptedServer>(
+        Script{.decode = [&server](ServerStream& to) { return Serve(server, to); }},
+        absl::StrCat(".", i));
   }
 
   absl::Status Run(Step step) {
@@ -154,6 +220,7 @@ class FailoverRulesTest : public testing::Test {
   }
 
   Server servers_[3];
+  std::vector<std::string> between_;  // addresses behind the first server's
   std::unique_ptr<ScriptedServer> running_[3];
   std::unique_ptr<FailoverStream> stream_;
   StepResult result_;
@@ -289,6 +356,37 @@ TEST_F(FailoverRulesTest, AMoveThatTakesLongerThanACollectGoesOnWithTheNextOne) 
   EXPECT_GE(out_of_time, 1);
   EXPECT_EQ(Row(1).token_count, 1U);
   EXPECT_EQ(servers_[1].Steps().size(), 2U) << "the rows are opened once";
+}
+
+// The server's own clock says whether it was asked too early.
+TEST_F(FailoverRulesTest, AServerThatRefusesForLoadIsAskedAgainWhenItSaid) {
+  servers_[1].refusals = 2;
+  servers_[1].retry_after = absl::Milliseconds(300);
+  Open(2, absl::Seconds(20));
+  ASSERT_NO_FATAL_FAILURE(Begin());
+  running_[0].reset();
+  const absl::Status moved = Run(Take(1, 5));
+  ASSERT_TRUE(moved.ok()) << moved;
+  EXPECT_EQ(Row(1).token_count, 1U);
+  const absl::MutexLock lock(&servers_[1].mutex);
+  ASSERT_EQ(servers_[1].refused_at.size(), 2U);
+  EXPECT_GE(servers_[1].refused_at[1] - servers_[1].refused_at[0], servers_[1].retry_after);
+}
+
+// Each of the silent ones would be given longer than the whole search has.
+TEST_F(FailoverRulesTest, SilentServersAreNotWaitedForInTurn) {
+  std::vector<std::unique_ptr<SilentServer>> zone;
+  for (int i = 0; i < 8; ++i) {
+    zone.push_back(std::make_unique<SilentServer>(absl::StrCat(".silent", i)));
+    between_.push_back(zone.back()->address());
+  }
+  Open(2, absl::Seconds(20), absl::Minutes(1));
+  ASSERT_NO_FATAL_FAILURE(Begin());
+  running_[0].reset();
+  const absl::Status moved = Run(Take(1, 5));
+  ASSERT_TRUE(moved.ok()) << moved;
+  EXPECT_EQ(stream_->address(), running_[1]->address());
+  EXPECT_EQ(Row(1).token_count, 1U);
 }
 
 TEST_F(FailoverRulesTest, SubmittingWaitsForNoServer) {

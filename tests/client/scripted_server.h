@@ -47,6 +47,7 @@ struct Script {
   std::function<grpc::Status(const v1::GetLoadRequest&, v1::GetLoadResponse&)> get_load = {};
   std::function<grpc::Status(const v1::GetTokenizerRequest&, v1::GetTokenizerResponse&)>
       get_tokenizer = {};
+  std::function<grpc::Status(const v1::CheckRequest&, v1::CheckResponse&)> check = {};
 };
 
 class ScriptedServer : v1::CompileService::Service,
@@ -77,6 +78,10 @@ class ScriptedServer : v1::CompileService::Service,
   grpc::Status Compile(grpc::ServerContext* /*context*/, const v1::CompileRequest* request,
                        v1::CompileResponse* response) override {
     return script_.compile(*request, *response);
+  }
+  grpc::Status Check(grpc::ServerContext* /*context*/, const v1::CheckRequest* request,
+                     v1::CheckResponse* response) override {
+    return script_.check(*request, *response);
   }
   grpc::Status ListTokenizers(grpc::ServerContext* /*context*/,
                               const v1::ListTokenizersRequest* request,

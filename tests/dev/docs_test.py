@@ -1,5 +1,6 @@
 """What the documents name exists, and what operators must know is named."""
 
+import os
 import pathlib
 import re
 import subprocess
@@ -90,10 +91,31 @@ def test_every_anchor_of_a_link_is_a_heading(document):
             assert anchor in anchors(page.read_text(encoding="utf-8")), f"{target}#{anchor}"
 
 
-@pytest.mark.parametrize("path", re.findall(
-    r"[\w./-]+/[\w./-]+\.(?:h|cc|py|proto)\b", read("docs/architecture.md")))
-def test_every_file_that_the_architecture_page_names_exists(path):
-    assert (ROOT / path).is_file()
+def files() -> set:
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files"], capture_output=True, text=True, check=True)
+    return set(listed.stdout.splitlines())
+
+
+def is_named(name: str, document: str, there: set) -> bool:
+    """Whether a file of that name is there: from the root, from the page's folder, or as the end of a path."""
+    beside = os.path.normpath(os.path.join(os.path.dirname(document), name))
+    rooted = name.split("/")[0] in {path.split("/")[0] for path in there if "/" in path}
+    return name in there or beside in there or not rooted and any(path.endswith("/" + name) for path in there)
+
+
+@pytest.mark.parametrize("document", [path for path in documents() if path != "CHANGELOG.md"])
+def test_every_source_file_that_a_page_names_exists(document):
+    there = files()
+    named = re.findall(r"`([\w./-]+\.(?:h|cc|py|proto))`", read(document))
+    # What a reader or a generator makes, and headers of others.
+    made = re.compile(r"NAME|\.pb\.|^(grpc|google|absl|llama_models)/")
+    assert [name for name in named if not made.search(name) and not is_named(name, document, there)] == []
+
+
+def test_a_file_that_is_no_more_is_found():
+    there = {"service/base/log.h", "docs/a.md"}
+    assert is_named("service/base/log.h", "docs/a.md", there) and is_named("log.h", "docs/a.md", there)
+    assert not is_named("service/log.h", "docs/a.md", there) and not is_named("log_file.h", "docs/a.md", there)
 
 
 def test_every_folder_of_tests_is_in_their_map_and_no_other():

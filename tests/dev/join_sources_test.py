@@ -52,6 +52,14 @@ def test_a_name_that_a_header_has_is_kept(tmp_path):
     assert not any("#define Shared" in text for text in texts)
 
 
+def test_a_type_of_one_header_and_a_function_of_another_keep_sources_apart(tmp_path):
+    for name, line in (("type", "struct Merge { int made; };"), ("call", "int Merge(int value);")):
+        (tmp_path / f"{name}.h").write_text(f"#pragma once\n{line}\n", encoding="utf-8")
+    uses_type = '#include "type.h"\n\nint Made(Merge& merge) { return merge.made; }\n'
+    uses_call = '#include "call.h"\n\nint Merge(int value) { return value; }\n'
+    assert len(joined(tmp_path, "--large", one=uses_type, two=uses_call)) == 2
+
+
 def test_what_is_joined_compiles_and_each_calls_its_own(tmp_path):
     compiler = shutil.which("c++")
     assert compiler is not None

@@ -32,7 +32,7 @@ NEEDS = {
 # By document and first words: the file of the test that runs it, or why no test does.
 NOT_HERE = {
     ("CONTRIBUTING.md", "scripts/test "): "each line is a gate of its own, this test is part of one",
-    ("README.md", "scripts/quickstart"): "minutes each; docs/releases.md asks for both before a release",
+    ("README.md", "scripts/quickstart"): "tests/docs/quickstart_test.py; the other line runs this test",
     ("docs/appliers.md", "build/release/bench/apply_bench"): "measures, for minutes",
     ("docs/appliers.md", "build/release/tests/apply/opencl_check"): "needs a GPU",
     ("docs/clients.md", "cmake --preset release"): "tests/packages/run_cpp_consumer",

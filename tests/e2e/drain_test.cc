@@ -150,6 +150,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"CheckConfig", {"--check_config"}, 0},
         {"UnknownFlag", {"--nope"}, 2},
         {"NoSuchVocabulary", {"--check_config", "--tokenizer=a=/nonexistent.json"}, 1},
+        {"NoSuchGrammars", {"--check_config", "--grammars=/nonexistent"}, 1},
         {"NoSuchFolder", {"--listen=unix:/nonexistent/m.sock", "--metrics_listen="}, 1},
     }),
     [](const auto& test) { return test.param.name; });

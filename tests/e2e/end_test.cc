@@ -1,15 +1,23 @@
 // The end of the real program is a bound: --drain_ms and a second, whatever runs in it.
 
 #include <csignal>
+#include <cstdlib>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "service/process/exit_guard.h"
+#include "tests/base/test_folder.h"
 #include "tests/e2e/running_server.h"
 #include "tests/e2e/server_program.h"
+#include "tests/service/notify_listener.h"
 
 namespace maskd::service {
 namespace {
@@ -42,6 +50,25 @@ v1::Step LongStep() {
       update.mutable_drafts()->add_tokens('a' + (row * draft + draft) % 26);
   }
   return step;
+}
+
+// Whose compile takes hours.
+std::string SlowSchema() {
+  std::string product = R"({"allOf":[)";
+  for (int i = 0; i < 14; ++i) {
+    absl::StrAppend(&product, i == 0 ? "" : ",", R"({"oneOf":[)");
+    for (int j = 0; j < 14; ++j) {
+      absl::StrAppend(&product, j == 0 ? "" : ",", R"({"properties":{"p)", i, R"(":{"const":)", j,
+                      "}}}");
+    }
+    product += "]}";
+  }
+  return product + "]}";
+}
+
+// Without a limit that would end such a compile.
+std::vector<std::string> UnlimitedFlags() {
+  return {"--drain_ms=200", "--max_compile_work=1000000000000", "--max_grammar_bytes=100GiB"};
 }
 
 void ExpectEndsInTime(ServerProgram* program) {
@@ -85,23 +112,12 @@ TEST(EndTest, ALongCheckDoesNotOutliveTheDrain) {
 }
 
 TEST(EndTest, ALongCompileDoesNotOutliveTheDrain) {
-  ServerProgram program({.flags = {"--drain_ms=200", "--max_compile_work=1000000000000",
-                                   "--max_grammar_bytes=100GiB"}});
+  ServerProgram program({.flags = UnlimitedFlags()});
   const auto channel = ConnectTo(program.address());
   ASSERT_TRUE(IsLive(channel));
   const auto stub = v1::CompileService::NewStub(channel);
-  std::string product = R"({"allOf":[)";
-  for (int i = 0; i < 14; ++i) {
-    absl::StrAppend(&product, i == 0 ? "" : ",", R"({"oneOf":[)");
-    for (int j = 0; j < 14; ++j) {
-      absl::StrAppend(&product, j == 0 ? "" : ",", R"({"properties":{"p)", i, R"(":{"const":)", j,
-                      "}}}");
-    }
-    product += "]}";
-  }
-  product += "]}";
   v1::CompileRequest request;
-  *request.mutable_grammar() = GrammarOf("json_schema", product);
+  *request.mutable_grammar() = GrammarOf("json_schema", SlowSchema());
   grpc::ClientContext context;
   grpc::CompletionQueue queue;
   v1::CompileResponse response;
@@ -113,6 +129,53 @@ TEST(EndTest, ALongCompileDoesNotOutliveTheDrain) {
   void* tag = nullptr;
   bool ok = false;
   EXPECT_TRUE(queue.Next(&tag, &ok));
+}
+
+// A server that preloads the grammars of a folder, which may never be done.
+class LongPreloadTest : public testing::Test {
+ protected:
+  void AddSlowGrammar() const { folder_.Write("slow.json_schema", SlowSchema()); }
+
+  void Start() {
+    std::vector<std::string> flags = UnlimitedFlags();
+    flags.push_back(absl::StrCat("--grammars=", folder_.Path("")));
+    program_.emplace(ServerProgram::Options{.flags = flags});
+  }
+
+  void StartAndReloadForLong() {
+    Start();
+    ASSERT_TRUE(IsLive(ConnectTo(program_->address())));
+    AddSlowGrammar();
+    program_->Signal(SIGHUP);
+  }
+
+  const TestFolder folder_;
+  std::optional<ServerProgram> program_;
+};
+
+TEST_F(LongPreloadTest, TheEndDoesNotWaitForAStart) {
+  AddSlowGrammar();
+  Start();
+  while (program_->Log().find(" tokenizer ") == std::string::npos)
+    absl::SleepFor(absl::Milliseconds(1));
+  program_->Signal(SIGTERM);
+  EXPECT_EQ(program_->Wait(kPatience), 0) << program_->Log();
+}
+
+TEST_F(LongPreloadTest, TheEndDoesNotWaitForAReload) {
+  StartAndReloadForLong();
+  ExpectEndsInTime(&*program_);
+}
+
+TEST_F(LongPreloadTest, ASupervisorHearsThatTheServerIsLive) {
+  const NotifyListener systemd;
+  setenv("NOTIFY_SOCKET", systemd.name().c_str(), 1);
+  StartAndReloadForLong();
+  unsetenv("NOTIFY_SOCKET");
+  std::string message;
+  while (!HasFailure() && !absl::StartsWith(message, "RELOADING=1")) message = systemd.Await();
+  EXPECT_EQ(systemd.Await(), "WATCHDOG=1");
+  EXPECT_EQ(systemd.Await(), "WATCHDOG=1");
 }
 
 TEST(EndTest, AHangUpIsNoEnd) {

@@ -50,6 +50,12 @@ UniqueFd OpenFullDisk(ServerProgram::Options* options, UniqueFd* given) {
   return UniqueFd();
 }
 
+// A file that may not grow any more, by `ulimit -f`.
+UniqueFd OpenFileAtItsLimit(ServerProgram::Options* options, UniqueFd* /*given*/) {
+  options->file_bytes = 1024;
+  return UniqueFd();
+}
+
 class LogTest : public testing::TestWithParam<LogCase> {};
 
 TEST_P(LogTest, TheServerServesOn) {
@@ -82,6 +88,7 @@ INSTANTIATE_TEST_SUITE_P(StandardError, LogTest,
                              {"ReaderHasGone", &OpenBrokenPipe},
                              {"Closed", &OpenNothing},
                              {"DiskIsFull", &OpenFullDisk},
+                             {"FileIsAtItsLimit", &OpenFileAtItsLimit},
                          }),
                          [](const auto& test) { return test.param.name; });
 

@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/e2e/running_server.h"
@@ -173,6 +174,16 @@ TEST_F(ReloadTest, TokensAreReadAgainWithoutASignal) {
   EXPECT_EQ(ask("new-token-0123456789"), grpc::StatusCode::OK);
   EXPECT_EQ(ask("red-token-0123456789"), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_THAT(log, Not(HasSubstr("token-0123456789")));
+}
+
+TEST_F(ReloadTest, ATokenFileThatBecomesAPipeHoldsNothingUp) {
+  Write("tokens", "red red-token-0123456789\n");
+  Start(absl::StrCat("tokens: \"", (folder_ / "tokens").string(), "\"\n"));
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  std::filesystem::rename(folder_ / "pipe", folder_ / "tokens");
+  EXPECT_THAT(Await("tokens_refused"), HasSubstr("tokens: is no file"));
+  program_->Signal(SIGTERM);
+  EXPECT_EQ(program_->Wait(), 0);
 }
 
 TEST_F(ReloadTest, GrammarsOfAFolderAreThereFromTheStartUnderTheIdsOfTheirTexts) {

@@ -18,6 +18,12 @@
 namespace maskd::service {
 namespace {
 
+void Limit(__rlimit_resource resource, std::optional<rlim_t> most) {
+  if (!most.has_value()) return;
+  const rlimit limit = {*most, *most};
+  setrlimit(resource, &limit);
+}
+
 [[noreturn]] void Become(std::vector<std::string> words, const ServerProgram::Options& options,
                          const std::string& log) {
   const int fd = options.standard_error >= 0
@@ -25,10 +31,8 @@ namespace {
                      : open(log.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
   dup2(fd, STDERR_FILENO);
   if (options.closes_standard_error) close(STDERR_FILENO);
-  if (options.descriptors.has_value()) {
-    const rlimit limit = {*options.descriptors, *options.descriptors};
-    setrlimit(RLIMIT_NOFILE, &limit);
-  }
+  Limit(RLIMIT_NOFILE, options.descriptors);
+  Limit(RLIMIT_FSIZE, options.file_bytes);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

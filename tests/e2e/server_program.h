@@ -20,6 +20,7 @@ class ServerProgram {
     int standard_error = -1;              // -1: log_path()
     bool closes_standard_error = false;
     std::optional<rlim_t> descriptors = {};  // as `ulimit -n` sets it
+    std::optional<rlim_t> file_bytes = {};   // as `ulimit -f` sets it
   };
 
   explicit ServerProgram(const Options& options);

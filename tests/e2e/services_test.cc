@@ -410,6 +410,7 @@ TEST(MetricsTest, APoolSaysItsLimitAndWhatOfItIsInUse) {
   config.max_peer_streams = 2;
   config.max_rows = 10;
   config.compile_threads = 2;
+  config.mask_threads = 3;
   config.compile_queue = 7;
   config.stream_threads = 2;
   config.max_connections = 20;
@@ -436,7 +437,7 @@ TEST(MetricsTest, APoolSaysItsLimitAndWhatOfItIsInUse) {
     EXPECT_EQ(Value(scrape, absl::StrCat("maskd_pool_limit{pool=\"", pool, "\"}")), limit) << pool;
   }
   EXPECT_EQ(Value(scrape, "maskd_pool_limit{pool=\"stream_threads\"}"), 2);
-  EXPECT_EQ(Value(scrape, "maskd_pool_limit{pool=\"mask_threads\"}"), 2);
+  EXPECT_EQ(Value(scrape, "maskd_pool_limit{pool=\"mask_threads\"}"), 3);
   EXPECT_TRUE(stream.Finish().ok());
 }
 

@@ -22,12 +22,19 @@ MAX_TOKENS = 160
 
 
 class Server:
-    """maskd, which the parts kill and stop."""
+    """maskd, which the parts kill and stop. `metrics`: HOST:PORT, where it tells its rows."""
 
-    def __init__(self, binary: str, socket: str, model: str) -> None:
-        self._command = [binary, f"--listen=unix:{socket}", "--metrics_listen=",
+    def __init__(self, binary: str, socket: str, model: str, metrics: str = "") -> None:
+        self._command = [binary, f"--listen=unix:{socket}", f"--metrics_listen={metrics}",
                          f"--tokenizer=model={model}/tokenizer.json"]
+        self._metrics = metrics
         self.start()
+
+    def open_rows(self) -> float:
+        with urllib.request.urlopen(f"http://{self._metrics}/metrics", timeout=5) as answer:
+            (rows,) = [float(line.split()[1]) for line in answer.read().decode().splitlines()
+                       if line.startswith("maskd_rows_open ")]
+        return rows
 
     def start(self) -> None:
         self.process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL,
@@ -41,9 +48,11 @@ class Server:
 
 @contextlib.contextmanager
 def serving(vllm: str, model: str, port: int, log_file: str, variables: Mapping[str, str],
-            backend: str = "xgrammar", dtype: str = "auto", tools: str = "hermes") -> Iterator[str]:
+            backend: str = "xgrammar", dtype: str = "auto", tools: str = "hermes",
+            drafts: int = 0) -> Iterator[str]:
     """`vllm serve`, ready: its URL. `variables`: of its environment, MASKD_ADDRESS for maskd; without
-    that one `backend` is vLLM's own. `tools`: the parser of calls."""
+    that one `backend` is vLLM's own. `tools`: the parser of calls. `drafts`: by n-grams of the prompt,
+    so many a step."""
     url = f"http://127.0.0.1:{port}"
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind",
                    "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1",
@@ -53,6 +62,10 @@ def serving(vllm: str, model: str, port: int, log_file: str, variables: Mapping[
                "--enable-auto-tool-choice", "--tool-call-parser", tools,
                "--structured-outputs-config", json.dumps({"disable_any_whitespace": True,
                                                           "backend": backend})]
+    if drafts:
+        command += ["--speculative-config", json.dumps({
+            "method": "ngram", "num_speculative_tokens": drafts, "prompt_lookup_max": 4,
+            "prompt_lookup_min": 2})]
     with open(log_file, "w") as log, subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log) as engine:
         try:
@@ -114,6 +127,15 @@ class Engine:
                         for key, text_of_it in delta["function"].items():
                             calls[delta["index"]][key] += text_of_it or ""
         return content, calls
+
+    def hung_up(self, text: str, structured: dict[str, Any], parts: int) -> int:
+        """Leaves a streamed answer after so many of its parts; how many had come."""
+        body = {"model": NAME, "messages": [{"role": "user", "content": text}], "stream": True,
+                "max_tokens": 400, "structured_outputs": structured}
+        request = urllib.request.Request(self.url + "/v1/chat/completions", json.dumps(body).encode(),
+                                         {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=900) as answer:
+            return sum(1 for _, line in zip(range(parts), answer, strict=False) if line)
 
     def times(self, text: str, tokens: int) -> list[float]:
         """When each part of a free answer came."""

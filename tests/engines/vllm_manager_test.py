@@ -149,6 +149,30 @@ def test_drafts_travel_with_the_tokens(manager):
     assert " e" in masks[0] and manager.rows.messages == before + 2
 
 
+def test_an_answer_with_drafts_is_the_engines_table_as_it_lies(manager):
+    if manager._drafts == 0:  # noqa: SLF001
+        pytest.skip("an engine without drafts")
+    batch = Batch(manager, "a b c d e", "x y", "m n o")
+    batch.masks()
+    batch.sampled(r0=batch.ids("a"), r1=batch.ids("x"), r2=batch.ids("m"))
+    valid = batch.drafted(r0=batch.ids(" b") + batch.ids(" z"), r1=[], r2=batch.ids(" n") + batch.ids(" o"))
+    assert [len(each) for each in valid.values()] == [1, 0, 2]
+    requests = list(batch.requests.values())
+    rows = [each.structured_output_request.grammar.row for each in requests]
+
+    def asked(drafts):
+        """What the engine gets, and what is put together row by row."""
+        given = {name: tokens for name, tokens in drafts.items() if tokens}
+        table = manager.grammar_bitmask(batch.requests, list(batch.requests), given)
+        return table, manager._table(requests, rows, list(drafts.values()))  # noqa: SLF001
+
+    table, wanted = asked(valid)
+    assert (table == wanted).all() and all(np.shares_memory(table, row.masks) for row in rows)
+    for other in ({**valid, "r2": valid["r2"][:1]}, {**valid, "r1": [-1]}, {**valid, "r2": [*valid["r2"], -1]}):
+        table, wanted = asked(other)
+        assert (table == wanted).all()
+
+
 def test_requests_that_are_over_are_closed(manager):
     batch = Batch(manager, "ab")
     batch.masks()

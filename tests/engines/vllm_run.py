@@ -5,10 +5,11 @@
         [--family NAME] [PART...]
 
 Starts maskd and vLLM, prints a line for each part and exits with 1 when one of them failed. Parts:
-requests, kinds, bad, kill, hang; all of them when none is named. `--family`: the engine reads its answers
-with `--tool-call-parser maskd` and MASKD_FAMILY, and the part is family. `--url`: an engine that runs
-already, with MASKD_ADDRESS=unix:SOCKET (--socket). docs/clients.md says how such an engine is
-installed. `--address`: in place of the server's; of `local:` there is nothing to kill or to hang.
+requests, kinds, bad, abort, kill, hang; all of them when none is named. `--family`: the engine reads its
+answers with `--tool-call-parser maskd` and MASKD_FAMILY, and the part is family. `--two`: two servers, and
+the part is two. `--drafts N`: n-grams of the prompt are proposed. `--url`: an engine that runs already, with
+MASKD_ADDRESS=unix:SOCKET (--socket). docs/clients.md says how such an engine is installed. `--address`: in
+place of the server's; of `local:` there is nothing to kill or to hang.
 `--dtype float32`: quicker where there is no AVX-512.
 """
 
@@ -30,6 +31,7 @@ from vllm_engine import Engine, Server, satisfies, serving, text_of
 _ROOT = pathlib.Path(__file__).parents[2]
 _REQUESTS = json.loads((_ROOT / "examples/model_loop_python/requests.json").read_text())
 _NUMBER = 'root ::= [0-9] [0-9]'
+_STORY = {"json": {"type": "array", "items": {"type": "string"}, "minItems": 40}}  # a long one
 _BAD: list[dict[str, Any]] = [
     {"json": {"not": {}}}, {"json": {"type": "string", "minLength": -1}}, {"json": {"type": 3}},
     {"json": "{"}, {"json": {"$ref": "#/nowhere"}}, {"json": {"enum": []}},
@@ -100,7 +102,10 @@ def run_kinds(engine: Engine, _server: Server, _arguments: argparse.Namespace) -
     calls = answer["choices"][0]["message"].get("tool_calls") if status == 200 else None
     if not calls or not _is_json(calls[0]["function"]["arguments"]):  # any JSON, as vLLM asks for it
         failed.append(f"tool: {status} {calls or answer}")
-    print(f"kinds: {len(asked) + 1 - len(failed)} of {len(asked) + 1} {failed or ''}")
+    again = [engine.chat("Your age, please. " * 60, {"json": age}) for _ in range(2)]  # the prefix is cached
+    if again[0][0] != 200 or text_of(again[0][1]) != text_of(again[1][1]):
+        failed.append(f"again: {again}")
+    print(f"kinds: {len(asked) + 2 - len(failed)} of {len(asked) + 2} {failed or ''}")
     return not failed
 
 
@@ -146,11 +151,46 @@ def run_bad(engine: Engine, _server: Server, _arguments: argparse.Namespace) -> 
     return statuses[400] == len(_BAD)
 
 
+def run_abort(engine: Engine, server: Server, arguments: argparse.Namespace) -> bool:
+    """Clients that hang up leave no row behind, and nobody else notices."""
+    with concurrent.futures.ThreadPoolExecutor(12) as pool:
+        left = [pool.submit(engine.hung_up, f"Write {i} words", _STORY, 4 + i) for i in range(8)]
+        others = [pool.submit(engine.chat, f"Age {i}?", {"regex": "[0-9]{40}"}) for i in range(4)]
+        parts = [each.result() for each in left]
+        answers = [each.result() for each in others]
+    good = sum(status == 200 and len(text_of(answer)) == 40 for status, answer in answers)
+    engine.chat("Age?", {"regex": "[0-9]{2}"})  # its steps close the rows
+    rows = sum(each.open_rows() for each in (server, arguments.second) if each is not None)
+    print(f"abort: {len(parts)} hung up, {good} of {len(answers)} others whole, {rows:.0f} rows left")
+    return good == len(answers) and rows <= 1
+
+
+def run_two(engine: Engine, server: Server, arguments: argparse.Namespace) -> bool:
+    """Of two servers one is drained, killed or stopped: no request ends."""
+    good = True
+    for way in (signal.SIGTERM, signal.SIGKILL, signal.SIGSTOP):
+        for each in (server, arguments.second):  # one of them has the rows
+            with concurrent.futures.ThreadPoolExecutor(8) as pool:
+                held = [pool.submit(engine.chat, f"Write {i} words", _STORY, max_tokens=200)
+                        for i in range(6)]
+                time.sleep(5)
+                each.process.send_signal(way)
+                answers = [story.result() for story in held]
+            whole = sum(status == 200 and satisfies(text_of(answer), _STORY["json"])
+                        for status, answer in answers)
+            good = good and whole == len(answers)
+            print(f"two: {way.name} of one, {whole} of {len(answers)} answers whole "
+                  f"{Counter(status for status, _ in answers)}", flush=True)
+            each.kill()
+            each.start()
+            time.sleep(5)  # it reads its vocabulary, and streams may come back
+    return good
+
+
 def run_kill(engine: Engine, server: Server, _arguments: argparse.Namespace) -> bool:
     """A killed server ends constrained requests alone, and the next one serves again."""
-    story = {"json": {"type": "array", "items": {"type": "string"}, "minItems": 40}}
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        held = [pool.submit(engine.chat, f"Write {i} words", story, max_tokens=400) for i in range(6)]
+        held = [pool.submit(engine.chat, f"Write {i} words", _STORY, max_tokens=400) for i in range(6)]
         free = [pool.submit(engine.chat, f"Tell story {i}", None, max_tokens=120) for i in range(2)]
         time.sleep(6)
         server.kill()
@@ -169,9 +209,8 @@ def run_kill(engine: Engine, server: Server, _arguments: argparse.Namespace) -> 
 
 def run_hang(engine: Engine, server: Server, _arguments: argparse.Namespace) -> bool:
     """A server that hangs: how long a free answer stands still."""
-    story = {"json": {"type": "array", "items": {"type": "string"}, "minItems": 40}}
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        held = [pool.submit(engine.chat, f"Write {i} words", story, max_tokens=400) for i in range(3)]
+        held = [pool.submit(engine.chat, f"Write {i} words", _STORY, max_tokens=400) for i in range(3)]
         free = pool.submit(engine.times, "Tell a long story", 200)
         time.sleep(6)
         server.process.send_signal(signal.SIGSTOP)
@@ -191,8 +230,9 @@ def run_hang(engine: Engine, server: Server, _arguments: argparse.Namespace) -> 
     return last == 200 and ended[0] == 0
 
 
-_PARTS = {"requests": run_requests, "kinds": run_kinds, "bad": run_bad, "kill": run_kill, "hang": run_hang}
-_FAMILY = {"family": run_family}
+_PARTS = {"requests": run_requests, "kinds": run_kinds, "bad": run_bad, "abort": run_abort, "kill": run_kill,
+          "hang": run_hang}
+_ALL = {**_PARTS, "family": run_family, "two": run_two}
 
 
 @contextlib.contextmanager
@@ -200,11 +240,13 @@ def _running(arguments: argparse.Namespace) -> Iterator[str]:
     if arguments.url:
         yield arguments.url
         return
-    variables = {"MASKD_ADDRESS": arguments.address or f"unix:{arguments.socket}"}
+    sockets = [arguments.socket, f"{arguments.socket}.2"] if arguments.two else [arguments.socket]
+    variables = {"MASKD_ADDRESS": arguments.address or ",".join(f"unix:{each}" for each in sockets)}
     if arguments.family:
         variables["MASKD_FAMILY"] = arguments.family
     with serving(arguments.vllm, arguments.model, arguments.port, arguments.log, variables,
-                 dtype=arguments.dtype, tools="maskd" if arguments.family else "hermes") as url:
+                 dtype=arguments.dtype, tools="maskd" if arguments.family else "hermes",
+                 drafts=arguments.drafts) as url:
         yield url
 
 
@@ -221,18 +263,24 @@ def main() -> None:
     parser.add_argument("--dtype", default="auto")
     parser.add_argument("--subjects", type=int, default=1)
     parser.add_argument("--family", default="")
+    parser.add_argument("--two", action="store_true")
+    parser.add_argument("--drafts", type=int, default=0)
     parser.add_argument("parts", nargs="*")
     arguments = parser.parse_args()
-    parts = _FAMILY if arguments.family else _PARTS
+    parts = ["family"] if arguments.family else ["two"] if arguments.two else list(_PARTS)
     if not arguments.url and not pathlib.Path(arguments.vllm).exists():
         print(f"vllm_run: SKIPPED, there is no {arguments.vllm}", file=sys.stderr)
         sys.exit(77)
-    server = Server(arguments.maskd, arguments.socket, arguments.model)
+    servers = [Server(arguments.maskd, f"{arguments.socket}{ending}", arguments.model,
+                      f"127.0.0.1:{arguments.port + 1 + i}")
+               for i, ending in enumerate(["", ".2"] if arguments.two else [""])]
+    arguments.second = servers[1] if arguments.two else None
     try:
         with _running(arguments) as url:
-            good = [parts[part](Engine(url), server, arguments) for part in arguments.parts or parts]
+            good = [_ALL[part](Engine(url), servers[0], arguments) for part in arguments.parts or parts]
     finally:
-        server.kill()
+        for each in servers:
+            each.kill()
     sys.exit(0 if all(good) else 1)
 
 

@@ -2,9 +2,10 @@
 // which texts a grammar matches. For tests in other languages.
 //
 //   {"kind": "lark", "grammar": "...", "texts": ["..."]}  ->  {"ok": true, "verdicts": [true]}
-//                                                         or  {"ok": false, "error": "..."}
+//                                  or  {"ok": false, "code": "INVALID_ARGUMENT", "error": "..."}
 // With "indent", "item_separator" or "key_separator" the grammar has these options; with
-// "any_order": true, property_order any; with "canonical": true, canonical spelling.
+// "any_order": true, property_order any; with "canonical": true, canonical spelling. With
+// "pieces": true the vocabulary has JsonPieces(), which every mask must allow as their bytes are.
 //
 // Texts are given byte by byte as tokens, each of which the mask of its step must allow.
 #include <cstdint>
@@ -32,10 +33,15 @@ maskd::GrammarOptions OptionsOf(const Json& request) {
 }
 
 Json Answer(const Json& request) {
-  const auto compiled =
-      maskd::CompileOverBytes(request["kind"].get<std::string>(),
-                              request["grammar"].get<std::string>(), OptionsOf(request));
-  if (!compiled.ok()) return {{"ok", false}, {"error", std::string(compiled.status().message())}};
+  const auto compile =
+      request.value("pieces", false) ? maskd::CompileOverPieces : maskd::CompileOverBytes;
+  const auto compiled = compile(request["kind"].get<std::string>(),
+                                request["grammar"].get<std::string>(), OptionsOf(request));
+  if (!compiled.ok()) {
+    return {{"ok", false},
+            {"code", absl::StatusCodeToString(compiled.status().code())},
+            {"error", std::string(compiled.status().message())}};
+  }
   std::vector<Json> verdicts;
   for (const Json& text : request["texts"]) {
     const absl::StatusOr<bool> accepts = maskd::AcceptsByMasks(*compiled, text.get<std::string>());

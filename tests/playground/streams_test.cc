@@ -2,6 +2,7 @@
 #include "playground/streams.h"
 
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -202,6 +203,64 @@ TEST(PositionTest, ALongTextIsRefusedAndNothingIsAsked) {
   EXPECT_TRUE(absl::IsInvalidArgument(DescribePlace(streams, *vocabulary, question).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(ShortestEnding(streams, *vocabulary, question).status()));
   EXPECT_EQ(server.streams(), 0);
+}
+
+// A server whose every mask is full, and which says that the token `forced` must come next.
+class ForcingServer {
+ public:
+  explicit ForcingServer(client::TokenId forced)
+      : forced_(forced),
+        server_({.decode = [this](ServerStream& stream) { return Decode(stream); },
+                 .check =
+                     [](const auto&, v1::CheckResponse& response) {
+                       response.set_accepted(true);
+                       return grpc::Status::OK;
+                     }}),
+        client_(*client::Client::Connect({.address = server_.address()})) {}
+
+  [[nodiscard]] const client::Client& client() const { return *client_; }
+
+ private:
+  [[nodiscard]] grpc::Status Decode(ServerStream& stream) const {
+    client::Welcome(stream, 1);
+    for (v1::DecodeRequest request; stream.Read(&request);) {
+      v1::DecodeResponse response;
+      response.mutable_step()->set_step(request.step().step());
+      for (const v1::OpenRow& open : request.step().open()) {
+        v1::RowReply& row = *response.mutable_step()->add_rows();
+        row.set_row(open.row());
+        row.set_state(v1::ROW_STATE_ACTIVE);
+        row.add_positions()->set_full(true);
+        row.add_forced_draft(forced_);
+      }
+      stream.Write(response);
+    }
+    return grpc::Status::OK;
+  }
+
+  client::TokenId forced_;
+  ScriptedServer server_;
+  std::unique_ptr<client::Client> client_;
+};
+
+// The ids that the page would name as the likely ones, of a vocabulary of "a", "b" and "c".
+std::vector<client::TokenId> LikelyWhere(client::TokenId forced) {
+  const ForcingServer server(forced);
+  Streams streams(server.client(), 1);
+  Vocabulary vocabulary;
+  for (const char* const text : {"a", "b", "c"}) vocabulary.tokens.emplace_back().set_text(text);
+  const auto answer = DescribePlace(streams, vocabulary, {});
+  EXPECT_TRUE(answer.ok()) << answer.status();
+  std::vector<client::TokenId> ids;
+  if (answer.ok())
+    for (const NamedToken& each : answer->likely) ids.push_back(each.id);
+  return ids;
+}
+
+TEST(PositionTest, AForcedTokenComesFirstWhereTheVocabularyHasIt) {
+  EXPECT_EQ(LikelyWhere(2), (std::vector<client::TokenId>{2, 0, 1}));
+  for (const client::TokenId id : {3, 1'000'000, std::numeric_limits<client::TokenId>::max(), -1})
+    EXPECT_EQ(LikelyWhere(id), (std::vector<client::TokenId>{0, 1, 2})) << id;
 }
 
 }  // namespace

@@ -142,6 +142,58 @@ def test_a_whole_answer_is_one_table_in_the_engines_order(rows):
     assert [allowed(words) for words in table_of(rows, batch)] == [b"b", b"x", b"m"]
 
 
+CHAINS = [(b"bcx", 3), (b"", 1), (b"yz", 3), (b"q", 1)]  # drafts, and how many masks a row then has
+
+
+def drafted(rows):
+    """Rows that have taken a token and are asked about the drafts of CHAINS."""
+    batch = [opened(rows, pattern) for pattern in ("ab[cd]e", "mno", "xyz", "kl")]
+    step(rows)
+    assert all(row.accept_one(token) for row, token in zip(batch, b"amxk", strict=True))
+    step(rows, [(row, list(drafts)) for row, (drafts, _) in zip(batch, CHAINS, strict=True) if drafts])
+    assert [row.known for row in batch] == [known for _, known in CHAINS]
+    return batch
+
+
+def chains_of(rows, batch, drafts):
+    return rows.table_of([row.id for row in batch], [list(each) for each in drafts])
+
+
+def test_a_table_with_drafts_has_as_many_masks_of_a_row_as_there_are(rows):
+    batch = drafted(rows)
+    drafts = [each[:known - 1] for each, known in CHAINS]
+    table = chains_of(rows, batch, drafts)
+    assert [allowed(words) for words in table] == [b"b", b"cd", b"e", b"n", b"y", b"z", b"", b"l"]
+    for other in ([b"b", *drafts[1:]], [b"bd", *drafts[1:]], [drafts[0], b"n", *drafts[2:]], drafts[::-1]):
+        assert chains_of(rows, batch, other) is None
+    assert chains_of(rows, batch[::-1], drafts[::-1]) is None and table_of(rows, batch) is None
+    assert batch[1].accept([ord("n")]) and chains_of(rows, batch, drafts) is None
+
+
+def test_a_table_of_blocks_is_all_ones_where_a_row_has_no_mask(rows, address):
+    rows = BatchRows(settings(address), WIDTH, block=4)
+    batch = drafted(rows)
+    table = chains_of(rows, batch, [each[:known - 1] for each, known in CHAINS])
+    for words, row, (_, known) in zip(table.reshape(4, 4, -1), batch, CHAINS, strict=True):
+        assert (words[:known] == row.masks).all() and (words[known:] == -1).all() and (words[0] != -1).any()
+    step(rows)
+    for row in batch:
+        row.ask()
+    step(rows)
+    assert table_of(rows, batch) is None  # it has one mask a row, where the engine has a block
+    rows.close()
+
+
+def test_a_row_that_fails_under_its_drafts_fails_alone(rows):
+    batch = drafted(rows)
+    batch[0].rollback(10)  # which the server refuses
+    assert batch[2].accept(list(b"y")) and batch[1].accept(list(b"no"))
+    step(rows, [(row, [ord("z")]) for row in batch[:3]])
+    assert [row.failed is None for row in batch] == [False, True, True, True]
+    assert [allowed(mask) for mask in batch[2].masks] == [b"z", b""] and batch[1].known == 1
+    assert batch[2].accept(list(b"z"))
+
+
 def test_rows_that_open_are_the_last_of_the_answer_as_of_the_batch(rows):
     batch = [opened(rows, "a*") for _ in range(3)]
     step(rows)

@@ -177,6 +177,20 @@ def test_a_batch_of_sampled_tokens_is_a_step_of_its_own(client, stream):
     assert stream.in_flight == 0
 
 
+def test_tokens_and_drafts_of_a_batch_in_one_call(client, stream):
+    grammar = client.compile(maskd.Grammar.regex("[ab][cd]{2}e"))
+    step = maskd.Step()
+    for row in range(3):
+        step.open(row, grammar)
+    stream.run(step)
+    rows = stream.run(step.clear().draft_each([2, 0, 1], [b"ac", [], b"bdc"], [b"de", [], b"x"])).rows
+    assert [(row.row, row.token_count, row.accepted_drafts) for row in rows] == [
+        (2, 2, 2), (0, 0, None), (1, 3, 0)]
+    for tokens, drafts in (([[], []], [[]]), ([[]], [[]])):
+        with pytest.raises(maskd.MaskdError, match=r"tokens and drafts: are \d and 1, there are 2 rows"):
+            step.draft_each([0, 1], tokens, drafts)
+
+
 def test_a_tree_of_drafts(client, stream):
     step = maskd.Step().open(5, client.compile(maskd.Grammar.regex("a(bc|de)")))
     result = stream.run(step.draft(5, b"abd", [-1, 0, 0]))

@@ -23,7 +23,7 @@ STEP = {
     "Take": (["step_take", "step_take_each"], ["take", "take_each"]),
     "Rollback": (["step_rollback"], ["rollback"]),
     "SetRemaining": (["step_set_remaining"], ["set_remaining"]),
-    "Draft": (["step_draft"], ["draft"]),
+    "Draft": (["step_draft", "step_draft_each"], ["draft", "draft_each"]),
     "WantForced": (["step_want_forced"], ["want_forced"]),
     "Snapshot": (["step_snapshot"], ["snapshot"]),
     "Fork": (["step_fork"], ["fork"]),

@@ -129,7 +129,7 @@ TEST_F(MemoryStreamTest, WhatCameBeforeTheHalfCloseIsAnswered) {
 TEST_F(MemoryStreamTest, AReplyThatNobodyReadsIsLeftWhenItIsStopped) {
   Send(NextStep(500));
   const std::int64_t before = stream_->activity();
-  while (!client_->StayAwake(ring::kBytes, absl::Now() + absl::Milliseconds(100))) {
+  while (!client_->StayAwake(ring::kBytes, absl::Milliseconds(100))) {
   }
   EXPECT_FALSE(ended_);
   EXPECT_LE(stream_->activity(), before + 1) << "it is not answered yet";

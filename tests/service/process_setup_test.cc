@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <string>
 
 #include <fcntl.h>
@@ -13,7 +14,7 @@ namespace maskd::service {
 namespace {
 
 // What an exit status says is wrong.
-enum Wrong { kNothing, kDescriptor, kNotNull, kNextDescriptor, kPipe, kLimit };
+enum Wrong { kNothing, kDescriptor, kNotNull, kNextDescriptor, kPipe, kLimit, kFileSize };
 
 bool IsOpen(int fd) { return fcntl(fd, F_GETFD) >= 0; }
 
@@ -56,6 +57,21 @@ TEST(ProcessSetupDeathTest, EachStandardDescriptorIsOpen) {
 
 TEST(ProcessSetupDeathTest, ABrokenPipeIsAnError) {
   EXPECT_EXIT(WriteToABrokenPipe(), testing::ExitedWithCode(kNothing), "");
+}
+
+// `ulimit -f`, as a log on disk may meet it.
+[[noreturn]] void WriteMoreThanAFileMayHold() {
+  SetUpProcess();
+  const rlimit most = {.rlim_cur = 1, .rlim_max = 1};
+  std::FILE* const file = std::tmpfile();
+  if (file == nullptr || setrlimit(RLIMIT_FSIZE, &most) != 0) _exit(kFileSize);
+  const int fd = fileno(file);
+  if (write(fd, "x", 1) != 1) _exit(kFileSize);
+  _exit(write(fd, "x", 1) < 0 && errno == EFBIG ? kNothing : kFileSize);
+}
+
+TEST(ProcessSetupDeathTest, AFileThatMayNotGrowIsAnError) {
+  EXPECT_EXIT(WriteMoreThanAFileMayHold(), testing::ExitedWithCode(kNothing), "");
 }
 
 [[noreturn]] void RaiseTheLimit() {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "grammar_core/base/sha256.h"
 #include "tests/base/test_folder.h"
@@ -74,6 +75,15 @@ TEST(TokenTableTest, AFileThatIsNotThereIsNamed) {
   const auto table = TokenTable::Read("/nonexistent/tokens");
   EXPECT_EQ(table.status().message(), "/nonexistent/tokens: No such file or directory");
   EXPECT_FALSE(TokenTable::Read("/tmp").ok());
+}
+
+// To open one would wait for whoever writes to it.
+TEST(TokenTableTest, APipeIsNoFile) {
+  const TestFolder folder;
+  const std::string path = folder.Path("tokens");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(TokenTable::Read(path).status().message(), absl::StrCat(path, ": is no file"));
+  EXPECT_EQ(TokenTable::Read("/dev/zero").status().message(), "/dev/zero: is no file");
 }
 
 TEST(TokenTableTest, TheErrorOfAFileHasItsPathAndLine) {

@@ -1,10 +1,11 @@
-"""Compares small tokenizer.json files with what the `tokenizers` package makes of them.
+"""Compares small tokenizer.json and GGUF files with what the `tokenizers` package makes of them.
 
     compare_made.py DUMP_PROGRAM VOCABULARY_FOLDER NAME
 
 NAME is a row of SHAPES, or "all": how the files of a family of models cut texts and write spaces. The
 pieces are made up, from few letters, so that merges meet. The folder of vocabularies is not needed.
 
+GGUF     of shapes in PRE_TOKENIZERS the same vocabulary is also written by the `gguf` package.
 Tokens   for random texts, our certain tokens are the first of those that `encode` gives, behind the
          space that some files put before a text.
 Bytes    our bytes of all of those, joined, are the text.
@@ -34,6 +35,7 @@ LLAMA3 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[
 O200K = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
          r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
          r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+TEKKEN = O200K.replace("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "").replace("{1,3}", "")
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 MARK = {"type": "Replace", "pattern": {"String": " "}, "content": METASPACE}
 UNMARK = {"type": "Replace", "pattern": {"String": METASPACE}, "content": " "}
@@ -64,6 +66,7 @@ SHAPES = {
     "llama_3": of_bytes(cut_at(LLAMA3)),
     "qwen": of_bytes(cut_at(LLAMA3.replace("{1,3}", "")), normalizer={"type": "NFC"}),
     "o200k": of_bytes(cut_at(O200K)),
+    "tekken": of_bytes(cut_at(TEKKEN)),
     "deepseek": of_bytes(cut_at(r"\p{N}{1,3}"), cut_at("[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"), cut_at(GPT2)),
     "smol": of_bytes({"type": "Digits", "individual_digits": True}, cut=True),
     "bytes_twice": of_bytes(BYTE_LEVEL),
@@ -80,7 +83,13 @@ UNKNOWN = {"bytes_twice"}
 # Of these the list has another order than the ids, as Gemma's runs of white space have.
 LONGEST_FIRST = {"gemma", "smol"}
 BEGINS_WITH_SPACE = {"llama_2", "mistral", "yi"}
-IGNORES_MERGES = {"llama_3", "o200k"}
+IGNORES_MERGES = {"llama_3", "o200k", "tekken"}
+# The tokenizer drops what has no piece, and merges what is around it.
+LACKS_BYTES = {"smol"}
+# What llama.cpp calls them. A GGUF file has no flags of added tokens.
+PRE_TOKENIZERS = {"gpt_2": "gpt-2", "llama_3": "llama-bpe", "qwen": "qwen2", "o200k": "gpt-4o", "tekken": "tekken",
+                  "smol": "smollm", "gemma": "gemma4"}
+FLAGS = ["normalized", "single_word", "lstrip", "rstrip"]
 # Added tokens: (content, flags that are set).
 ADDED = {
     "gemma": [("\n\n", ""), (METASPACE * 2, ""), ("<x>", ""), ("a\n", "normalized")],
@@ -109,7 +118,10 @@ def make(name: str, letters: str, chooser: random.Random) -> dict:
     is_of_bytes = shape["decoder"]["type"] == "ByteLevel"
     made = symbols_of(is_of_bytes, letters)
     pieces = ["<unk>", END] + ([] if is_of_bytes else [f"<0x{byte:02X}>" for byte in range(256)])
-    pieces += sorted(pre_tokenizers.ByteLevel.alphabet()) if is_of_bytes else made
+    bytes_of = set(pre_tokenizers.ByteLevel.alphabet())
+    if name in LACKS_BYTES:
+        bytes_of -= set(symbols_of(True, chooser.choice(LETTERS))) - set(made)
+    pieces += sorted(bytes_of) if is_of_bytes else made
     merges = []
     for _ in range(chooser.randrange(4, 24)):
         left, right = chooser.choice(made), chooser.choice(made)
@@ -129,11 +141,45 @@ def make(name: str, letters: str, chooser: random.Random) -> dict:
             new = len(pieces) + sum(token["content"] not in vocab for token in added)
             added.append({"id": vocab.get(content, new), "content": content, "special": False} |
                          {flag: True for flag in flags.split()})
-    flags = dict.fromkeys(["normalized", "single_word", "lstrip", "rstrip"], False)
+    flags = dict.fromkeys(FLAGS, False)
     return {"version": "1.0", "post_processor": None, **shape, "added_tokens": [flags | one for one in added],
             "model": {"type": "BPE", "dropout": None, "unk_token": None if is_of_bytes else "<unk>",
                       "fuse_unk": not is_of_bytes, "byte_fallback": not is_of_bytes,
                       "ignore_merges": name in IGNORES_MERGES, "vocab": vocab, "merges": merges}}
+
+
+def write_gguf(path: pathlib.Path, pre: str, tree: dict) -> None:
+    """The vocabulary and merges of a tokenizer.json."""
+    import gguf
+
+    added = {token["content"]: token for token in tree["added_tokens"]}
+    ids = tree["model"]["vocab"] | {content: token["id"] for content, token in added.items()}
+    pieces = sorted(ids, key=ids.get)
+    kinds = [gguf.TokenType.NORMAL if piece not in added else
+             gguf.TokenType.CONTROL if added[piece]["special"] else gguf.TokenType.USER_DEFINED for piece in pieces]
+    if pre == "gemma4":
+        kinds = [gguf.TokenType.BYTE if piece.startswith("<0x") else kind for piece, kind in zip(pieces, kinds)]
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_tokenizer_model("gemma4" if pre == "gemma4" else "gpt2")
+    writer.add_tokenizer_pre(pre)
+    writer.add_token_list(pieces)
+    writer.add_token_types(kinds)
+    writer.add_token_merges([" ".join(pair) for pair in tree["model"]["merges"]])
+    writer.add_eos_token_id(ids[END])
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+
+
+def files_of(name: str, tree: dict, folder: pathlib.Path) -> list:
+    paths = [folder / "tokenizer.json"]
+    paths[0].write_text(json.dumps(tree), encoding="utf-8")
+    has_flags = any(token[flag] for token in tree["added_tokens"] for flag in FLAGS)
+    # Without a merge there is no array of them to write.
+    if name in PRE_TOKENIZERS and tree["model"]["merges"] and not has_flags:
+        paths.append(folder / "tokenizer.gguf")
+        write_gguf(paths[1], PRE_TOKENIZERS[name], tree)
+    return paths
 
 
 def texts(chooser: random.Random, letters: str, added: list) -> list:
@@ -145,7 +191,8 @@ def texts(chooser: random.Random, letters: str, added: list) -> list:
 
 def encode(program: str, path: pathlib.Path, lines: list):
     """Our certain tokens of each text; nothing where the rules are unknown."""
-    done = subprocess.run([program, path, f"stop={END}", "encode"], input="".join(json.dumps(one) + "\n" for one in lines),
+    stop = [f"stop={END}"] if path.suffix == ".json" else []
+    done = subprocess.run([program, path, *stop, "encode"], input="".join(json.dumps(one) + "\n" for one in lines),
                           capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"FAILED: the loader refuses {path}: {done.stderr}")
@@ -164,19 +211,19 @@ def compare(name: str, program: str) -> int:
     chooser, wrong = random.Random(7), []
     files = known = tokens = certain = 0
     with tempfile.TemporaryDirectory() as scratch:
-        path = pathlib.Path(scratch) / "tokenizer.json"
         for _ in range(ROUNDS):
             letters = "a " + "".join(chooser.sample(LETTERS, 4))
             tree = make(name, letters, chooser)
-            path.write_text(json.dumps(tree), encoding="utf-8")
             theirs, lines = Tokenizer.from_str(json.dumps(tree)), texts(chooser, letters, tree["added_tokens"])
-            ours = encode(program, path, lines)
-            files, known = files + 1, known + (ours is not None)
-            for text, found in zip(lines, ours or []):
-                expected = tokens_of(theirs, text, name in BEGINS_WITH_SPACE)
-                tokens, certain = tokens + len(expected), certain + len(found)
-                if found != expected[:len(found)]:
-                    wrong.append(f"{text!r} is {expected}, not {found}: {json.dumps(tree, ensure_ascii=False)}")
+            expected = [tokens_of(theirs, text, name in BEGINS_WITH_SPACE) for text in lines]
+            for path in files_of(name, tree, pathlib.Path(scratch)):
+                ours = encode(program, path, lines)
+                files, known = files + 1, known + (ours is not None)
+                for text, right, found in zip(lines, expected, ours or []):
+                    tokens, certain = tokens + len(right), certain + len(found)
+                    if found != right[:len(found)]:
+                        wrong.append(f"{path.name}: {text!r} is {right}, not {found}: "
+                                     + json.dumps(tree, ensure_ascii=False))
     for line in wrong[:SHOWN_DIFFERENCES]:
         print(f"{name}: {line}")
     print(f"{name}: {known} of {files} files known, {certain} of {tokens} tokens certain, {len(wrong)} wrong")

@@ -97,6 +97,21 @@ INSTANTIATE_TEST_SUITE_P(
          false,
          true,
          {"I", "'", "LL", " it", "'s", " x", "1", "2", "3", "4", "5", " _", "a", "\n\n ", " b"}},
+        {"SmolLm",
+         "smollm",
+         false,
+         false,
+         {"I", "'", "LL", " it", "'s", " x", "1", "2", "3", "4", "5", " _", "a", "\n\n ", " b"}},
+        {"Gpt4o",
+         "gpt-4o",
+         true,
+         true,
+         {"I'LL", " it's", " x", "123", "45", " _", "a", "\n\n", " ", " b"}},
+        {"Tekken",
+         "tekken",
+         true,
+         true,
+         {"I", "'LL", " it", "'s", " x", "1", "2", "3", "4", "5", " _", "a", "\n\n", " ", " b"}},
         {"DeepSeekCoder",
          "deepseek-coder",
          false,
@@ -110,6 +125,24 @@ TEST(GgufRulesTest, AddedTokensAreAtomsAndOtherAlphabetsUnused) {
   const EncodingRules rules = RulesOf(Facts("gpt-2"), Raw());
   EXPECT_THAT(rules.atoms, ElementsAre(6, 7));
   EXPECT_THAT(rules.unused, ElementsAre(7));
+}
+
+// By its model's name, or by that of its pre-tokenizer.
+TEST(GgufRulesTest, Gemma4IsOfCharactersThatNothingCuts) {
+  GgufFacts by_model = Facts("");
+  by_model.model = "gemma4";
+  RawVocabulary raw = Raw();
+  raw.id_by_piece.emplace("a b", static_cast<TokenId>(raw.tokens.size()));
+  raw.tokens.push_back({"a b", false});
+  for (const GgufFacts& facts : {by_model, Facts("gemma4")}) {
+    const EncodingRules rules = RulesOf(facts, raw);
+    EXPECT_EQ(rules.symbols, Symbols::kCharacters);
+    EXPECT_EQ(rules.method, EncodingRules::Method::kMerges);
+    EXPECT_TRUE(rules.marks_spaces);
+    EXPECT_THAT(rules.patterns, IsEmpty());
+    EXPECT_THAT(rules.atoms, ElementsAre(6, 7));
+    EXPECT_THAT(rules.unused, ElementsAre(8));
+  }
 }
 
 struct UnknownCase {

@@ -39,8 +39,8 @@ RawVocabulary Raw(const std::vector<std::string>& pieces) {
 // Nothing where the list is not understood.
 std::optional<EncodingRules> RulesOf(const Lines& lines, const RawVocabulary& raw,
                                      Symbols symbols) {
-  std::vector<Merge> merges;
-  for (const std::string& line : lines) merges.push_back(Merge::FromLine(line));
+  std::vector<MergeRule> merges;
+  for (const std::string& line : lines) merges.push_back(MergeRule::FromLine(line));
   EncodingRules rules;
   rules.symbols = symbols;
   rules.atoms = raw.added_ids;
@@ -53,13 +53,13 @@ bool AreByIds(const Lines& lines, const RawVocabulary& raw, Symbols symbols) {
 }
 
 TEST(MergeTest, IsTwoPiecesWithASpaceBetween) {
-  const Merge merge = Merge::FromLine("ab c");
+  const MergeRule merge = MergeRule::FromLine("ab c");
   EXPECT_TRUE(merge.is_pair());
   EXPECT_EQ(merge.made, "abc");
   EXPECT_EQ(merge.left(), "ab");
   EXPECT_EQ(merge.right(), "c");
   for (const char* line : {"", " ", "a", "a ", " a"})
-    EXPECT_FALSE(Merge::FromLine(line).is_pair()) << line;
+    EXPECT_FALSE(MergeRule::FromLine(line).is_pair()) << line;
 }
 
 struct OrderCase {

@@ -20,8 +20,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 auto IsMerge(const char* left, const char* right) {
-  return testing::AllOf(testing::Property(&Merge::left, left),
-                        testing::Property(&Merge::right, right));
+  return testing::AllOf(testing::Property(&MergeRule::left, left),
+                        testing::Property(&MergeRule::right, right));
 }
 
 TokenizerDocument Read(absl::string_view content) {
@@ -88,7 +88,7 @@ TEST(TokenizerDocumentTest, MergesOfEitherFormMayBeMixed) {
 }
 
 TEST(TokenizerDocumentTest, AMergeOfOtherThanTwoIsNoPair) {
-  for (const Merge& merge :
+  for (const MergeRule& merge :
        Read(R"({"model": {"merges": ["ab", ["ab"], ["a", "b", "c"], ["", "b"], ["a", ""]]}})")
            .merges)
     EXPECT_FALSE(merge.is_pair()) << merge.made;

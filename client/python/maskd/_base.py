@@ -5,7 +5,7 @@ import asyncio
 import base64
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, NamedTuple, Self, TypeVar
@@ -106,6 +106,17 @@ class StepBase(ABC):
         self._take_each(*one_each(rows, tokens))
         return self
 
+    def draft_each(self, rows: Sequence[int], tokens: Sequence[Sequence[int]],
+                   drafts: Sequence[Sequence[int]]) -> Self:
+        """take() and draft() of each of the rows, its drafts a chain: a whole batch in one call. Without
+        drafts a row only takes its tokens."""
+        check_chains(rows, tokens, drafts)
+        for row, taken, drafted in zip(rows, tokens, drafts, strict=True):
+            self.take(row, taken)
+            if drafted:
+                self.draft(row, drafted)
+        return self
+
     def take_packed(self, rows: Ids, tokens: Ids) -> None:
         """take_each() of what an engine has packed."""
         self._take_each(np.frombuffer(rows.data, np.uint64), np.frombuffer(tokens.data, np.int32))
@@ -113,10 +124,6 @@ class StepBase(ABC):
     def take_row_packed(self, row: int, tokens: Ids) -> None:
         """take() of the same."""
         self._take(row, np.frombuffer(tokens.data, np.int32))
-
-    def draft_packed(self, row: int, drafts: Ids) -> None:
-        """draft() of a chain."""
-        self._draft(row, np.frombuffer(drafts.data, np.int32), None)
 
     @abstractmethod
     def rollback(self, row: int, token_count: int) -> Self:
@@ -178,7 +185,7 @@ class MaskTable:
     """Room for the masks of a batch. What numpy would be asked for in each step is asked once, and so
     is the memory, which for many rows is new pages each time."""
 
-    __slots__ = ("_alone", "_rows", "address", "bits", "width", "words")
+    __slots__ = ("_alone", "address", "bits", "room", "width", "words")
 
     def __init__(self, rows: int, words: int) -> None:
         self.words = np.empty((rows, words), np.int32)
@@ -186,18 +193,29 @@ class MaskTable:
         # Machines that maskd runs on have the lowest byte of a word first.
         self.bits: Any = self.words.data.cast("B") if self.words.size else b""
         self.width = words
-        self._rows = rows
+        self.room = rows
         self._alone = sys.getrefcount(self.words)
 
     def lend(self, count: int) -> np.ndarray | None:
         """Its first rows; None: it has not so many, or a view of it is left, in the engine or here."""
-        if count > self._rows or sys.getrefcount(self.words) != self._alone:
+        if count > self.room or sys.getrefcount(self.words) != self._alone:
             return None
         return self.words[:count]
 
 
 # States of rows that have a mask: active and finished ones.
 HAVE_MASKS = frozenset({3, 4})
+
+
+def copy_chains(result: Any, rows: Sequence[int], known: Sequence[int], block: int,
+                words: np.ndarray) -> None:
+    """The masks of rows with drafts, known[i] of rows[i], as collect_chains() has them."""
+    at = 0
+    for row, count in zip(rows, known, strict=True):
+        end = at + (block or count)
+        words[at + count:end] = -1
+        result.masks([row], words[at:at + count], count)
+        at = end
 
 
 def one_each(rows: Any, tokens: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -208,6 +226,13 @@ def one_each(rows: Any, tokens: Any) -> tuple[np.ndarray, np.ndarray]:
         raise MaskdError("INVALID_ARGUMENT",
                          f"tokens: are {sampled.size}, there are {named.size} rows")
     return named, sampled
+
+
+def check_chains(rows: Sequence[int], tokens: Sequence[Any], drafts: Sequence[Any]) -> None:
+    """Errors: INVALID_ARGUMENT, unless there are as many of each."""
+    if not len(rows) == len(tokens) == len(drafts):
+        raise MaskdError("INVALID_ARGUMENT", f"tokens and drafts: are {len(tokens)} and {len(drafts)}, there "
+                                             f"are {len(rows)} rows")
 
 
 def _tokens(values: Iterable[int]) -> np.ndarray:
@@ -268,8 +293,8 @@ class StreamBase(ABC, Generic[_Step, _Result]):
         self.submit_each(np.frombuffer(rows.data, np.uint64), np.frombuffer(tokens.data, np.int32))
 
     def collect_masks(self, timeout_s: float, rows: Ids, out: MaskTable) -> tuple[_Result, bool]:
-        """collect(), and whether no row of the answer has an error or lacks a mask and each of `rows` has
-        an answer: then their masks are in `out`."""
+        """collect(), and whether the answer is whole: each of `rows` is in it, and every row in it is ACTIVE
+        or FINISHED without an error. A FREE row makes it not whole. The masks of a whole answer are in `out`."""
         result: Any = self.collect(timeout_s)
         numbers, states, _, errors = result.columns()
         order = np.frombuffer(rows.data, np.uint64).tolist()
@@ -278,6 +303,21 @@ class StreamBase(ABC, Generic[_Step, _Result]):
         if is_whole and order:
             result.masks(order, out.words[:len(order)])
         return result, is_whole
+
+    def collect_chains(self, timeout_s: float, rows: Ids, block: int,
+                       out: MaskTable) -> tuple[_Result, list[int] | None]:
+        """The same of rows with drafts that are chains: of each of `rows` how many masks it has, or None
+        where the answer is not whole. In `out` each row has `block` masks, all ones where it has none;
+        with 0 as many as it has."""
+        result: Any = self.collect(timeout_s)
+        numbers, states, drafts, errors = result.columns()
+        order = np.frombuffer(rows.data, np.uint64).tolist()
+        accepted = dict(zip(numbers, drafts, strict=True))
+        if not HAVE_MASKS.issuperset(states) or any(errors) or not accepted.keys() >= set(order):
+            return result, None
+        known = [1 + max(accepted[row], 0) for row in order]
+        copy_chains(result, order, known, block, out.words)
+        return result, known
 
     def run(self, step: _Step, timeout_s: float = 10.0) -> _Result:
         """Submits and collects."""

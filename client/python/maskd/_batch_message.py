@@ -1,48 +1,56 @@
 """A step's message of a batch, and how its answer is read. For maskd.batch.
 
-compose()  what has happened to the rows, as one Step; what it will answer
-read()     an answer with drafts, or with rows that have no mask
+compose()  what has happened to the rows, as one Step
+expect()   what will answer it
+read()     an answer with rows that have no mask
 """
 
 import functools
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from maskd._api import Step
-from maskd._base import HAVE_MASKS, Ids, MaskTable
+from maskd._base import HAVE_MASKS, Ids, MaskTable, copy_chains
 from maskd._batch_row import NOTHING, Answer, BatchRow, Ledger
 from maskd._errors import MaskdError
 
 Drafts = Sequence[tuple[BatchRow, Sequence[int]]]
+Message = tuple[list[BatchRow], dict[int, tuple[int, ...]]]
 
 
-def compose(step: Step, ledger: Ledger, drafts: Drafts, wait_s: float) -> Answer:
-    """New rows are the last of the answer, as they are of an engine's batch. A reply with a grammar sent
-    by its text may wait `wait_s` for the compile."""
+def compose(step: Step, ledger: Ledger, drafts: Drafts, wait_s: float) -> Message:
+    """The rows that it names, and their drafts by id. New rows are the last, as they are of an engine's
+    batch. A reply with a grammar sent by its text may wait `wait_s` for the compile."""
     step.clear()
     _close_in(step, ledger)
     last, rows = ledger.last, []
+    drafted = {row.id: tuple(tokens) for row, tokens in drafts if row.failed is None}
     if ledger.moved or drafts or not last.is_taken():
         ledger.settle()
         rows = _moved(ledger, drafts)
-        _take(step, rows)
+        _take(step, rows, drafted)
     else:
         rows = _go_on(step, ledger)
     opened = _open_in(step, ledger)
     if any(row.by_text for row in opened):
         step._wait(wait_s)  # noqa: SLF001: a step's own, of no row
-    rows += opened
-    positions = 1 + max((len(tokens) for _, tokens in drafts), default=0)
+    for row in opened:
+        if row.id in drafted:
+            step.draft(row.id, drafted[row.id])
+    return rows + opened, drafted
+
+
+def expect(message: Message, block: int) -> Answer:
+    """What answers it. Not before it is sent: the server works meanwhile. `block`: positions of each
+    row in the table of an answer with drafts; 0: as many as it has masks."""
+    rows, drafts = message
+    for row in rows:
+        row.is_said()
     ids = [row.id for row in rows]
-    answer = Answer(rows, ids, _packed("Q", ids), positions)
-    for row, tokens in drafts:
-        if row.failed is None:
-            step.draft_packed(row.id, _packed("i", tokens))
-            answer.drafts[row.id] = tuple(tokens)
-    return answer
+    return Answer(rows, ids, _packed("Q", ids), block if drafts else 1, drafts)
 
 
 def _close_in(step: Step, ledger: Ledger) -> None:
@@ -73,21 +81,21 @@ def _go_on(step: Step, ledger: Ledger) -> list[BatchRow]:
     return rows
 
 
-def _take(step: Step, rows: Sequence[BatchRow]) -> None:
-    """What each of the rows has done; all in one call where each has taken a token."""
-    if rows and all(len(row.pending) == 1 and not row.undo and row.remaining is None for row in rows):
-        step.take_packed(_packed("Q", [row.id for row in rows]),
-                         _packed("i", [row.pending[0] for row in rows]))
-        for row in rows:
-            row.is_said()
+def _take(step: Step, rows: Sequence[BatchRow], drafts: Mapping[int, Sequence[int]]) -> None:
+    """What each of the rows has done; all in one call, but for what few do."""
+    if not rows:
         return
     for row in rows:
         if row.undo:
             step.rollback(row.id, row.undo)
-        step.take_row_packed(row.id, _packed("i", row.pending))
         if row.remaining is not None:
             step.set_remaining(row.id, row.remaining)
-        row.is_said()
+    if not drafts and all(len(row.pending) == 1 for row in rows):
+        step.take_packed(_packed("Q", [row.id for row in rows]),
+                         _packed("i", [row.pending[0] for row in rows]))
+    else:
+        step.draft_each([row.id for row in rows], [row.pending for row in rows],
+                        [drafts.get(row.id, ()) for row in rows])
 
 
 def _open_in(step: Step, ledger: Ledger) -> list[BatchRow]:
@@ -109,24 +117,21 @@ def _open_in(step: Step, ledger: Ledger) -> list[BatchRow]:
     return opened
 
 
-def read(result: Any, answer: Answer, ledger: Ledger, lend: Callable[[int], tuple[MaskTable, np.ndarray]]) -> bool:
+def read(result: Any, answer: Answer, ledger: Ledger,
+         lend: Callable[[int], tuple[MaskTable, np.ndarray]]) -> bool:
     """Whether one of the rows has to be opened again, by its grammar's text."""
-    numbers, states, drafts, errors = result.columns()
-    positions, again = answer.positions, False
-    if not HAVE_MASKS.issuperset(states) or any(errors) or not set(numbers).issuperset(answer.ids):
-        good, again = _sort_out(ledger, result, answer.rows())
-        ids = [row.id for row in good]
-        answer.keep(good, ids, _packed("Q", ids))
-    table, masks = lend(len(answer.ids) * positions)
+    good, again = _sort_out(ledger, result, answer.rows())
+    ids = [row.id for row in good]
+    answer.keep(good, ids, _packed("Q", ids))
+    table, masks = lend(answer.room())
     if answer.drafts:
-        accepted = dict(zip(numbers, drafts, strict=True))
-        answer.known = {number: 1 + max(accepted[number], 0) for number in answer.drafts
-                        if number in accepted}
-    if positions > 1:
-        for index, number in enumerate(answer.ids):  # what a row does not have is not written
-            masks[index * positions + answer.known.get(number, 1):(index + 1) * positions] = -1
-    if answer.ids:
-        result.masks(answer.ids, masks, positions)
+        accepted = {number: drafts for number, _, _, drafts in result.outcomes()}
+        known = [1 + max(accepted[number], 0) for number in ids]
+        copy_chains(result, ids, known, answer.block, masks)
+        answer.fill_chains(table, known)
+        return again
+    if ids:
+        result.masks(ids, masks)
     answer.fill(table, masks, answer is ledger.last)
     return again
 

@@ -27,14 +27,15 @@ _NOT_IN_ORDER = -1
 class Answer:
     """Of a message: its rows, and their masks once they are here."""
 
-    __slots__ = ("refs", "ids", "packed", "positions", "table", "drafts", "known", "bits", "width",
+    __slots__ = ("refs", "ids", "packed", "block", "table", "drafts", "known", "bits", "width",
                  "sampled", "taken")
 
-    def __init__(self, rows: "list[BatchRow]", ids: list[int], packed: Ids, positions: int) -> None:
-        self.positions = positions  # of each row in the table
+    def __init__(self, rows: "list[BatchRow]", ids: list[int], packed: Ids, block: int = 1,
+                 drafts: "dict[int, tuple[int, ...]] | None" = None) -> None:
+        self.block = block  # positions of each row in the table; 0: as many as it has masks
         self.table: np.ndarray | None = None  # int32: positions of the rows, words; None: not here yet
-        self.drafts: dict[int, tuple[int, ...]] = {}  # that rows were asked about, by id
-        self.known: dict[int, int] = {}  # positions that have a mask, of rows with drafts
+        self.drafts = drafts or {}  # that rows were asked about, by id
+        self.known: list[int] | None = None  # of each row how many masks it has; None: one each
         self.bits: Any = None  # the table as bytes, its first token in the lowest bit
         self.width = 0  # bytes of one position
         self.taken = _NOT_IN_ORDER  # rows that have taken one token each, in order, where that is counted
@@ -50,15 +51,47 @@ class Answer:
         self.sampled = (ctypes.c_int32 * len(ids))()  # the tokens of the first `taken` rows
         for index, row in enumerate(rows):
             if row.answer is self:
-                row.at = index * self.positions
+                row.at, row.mask_count = index, 1
+
+    def room(self) -> int:
+        """Positions that the table may need."""
+        if not self.drafts:
+            return len(self.ids)
+        most = sum(1 + len(self.drafts.get(number, ())) for number in self.ids)
+        return self.block * len(self.ids) or most
 
     def fill(self, table: MaskTable, masks: np.ndarray, is_last: bool) -> None:
         """With that table's first rows. Tokens are counted in the last answer alone."""
         self.table = masks
         self.bits = table.bits
         self.width = 4 * table.width
-        if is_last and self.positions == 1:
+        if is_last and not self.drafts:
             self.taken = 0
+
+    def fill_chains(self, table: MaskTable, known: list[int]) -> None:
+        """With the masks of rows that have drafts, so many each."""
+        self.known = known
+        at = 0
+        for ref, count in zip(self.refs, known, strict=True):
+            row = ref()
+            if row is not None and row.answer is self:
+                row.at, row.mask_count = at, count
+            at += self.block or count
+        self.fill(table, table.words[:at], is_last=False)
+
+    def table_of(self, ids: list[int], drafts: Sequence[Sequence[int]], block: int) -> np.ndarray | None:
+        """The table, if it is of these rows in this order and of these drafts, which all have a mask
+        behind them."""
+        if self.ids != ids:
+            return None
+        if self.known is None:
+            return self.table if block <= 1 and not any(drafts) else None
+        if len(drafts) != len(ids):
+            return None
+        for number, count, tokens in zip(ids, self.known, drafts, strict=True):
+            if len(tokens) != count - 1 or (tokens and self.drafts[number][:count - 1] != tuple(tokens)):
+                return None
+        return self.table
 
     def ask_again(self) -> Ids:
         """The tokens of all its rows, and no masks: it is under way with them."""
@@ -75,7 +108,7 @@ class Answer:
         return [row for ref in self.refs if (row := ref()) is not None]
 
 
-NOTHING = Answer([], [], Ids(b"", 0), 1)
+NOTHING = Answer([], [], Ids(b"", 0))
 
 
 class Ledger:
@@ -104,8 +137,8 @@ class BatchRow:
     the server does not know yet. What has no underscore and no words is for the stream."""
 
     __slots__ = ("id", "grammar", "compiled", "stop_ids", "finished", "failed", "ref", "answer",
-                 "at", "pending", "undo", "by_text", "opened", "start", "bound", "prepared", "_ledger",
-                 "_follows", "_remaining", "__weakref__")
+                 "at", "mask_count", "pending", "undo", "by_text", "opened", "start", "bound", "prepared",
+                 "_ledger", "_follows", "_remaining", "__weakref__")
 
     def __init__(self, number: int, grammar: Grammar, compiled: Compiled, stop_ids: frozenset[int],
                  remaining: int | None, ledger: Ledger) -> None:
@@ -119,6 +152,7 @@ class BatchRow:
         self.ref = weakref.ref(self)
         self.answer = NOTHING  # of the last message that had it
         self.at = 0  # its first position in that one's table
+        self.mask_count = 1  # of its positions there
         self.pending: list[int] = []  # taken since the masks, if not noted in the answer
         self.undo = 0  # tokens of the server's to take back
         self.by_text = False  # the server did not know the grammar's id
@@ -134,7 +168,7 @@ class BatchRow:
     def masks(self) -> np.ndarray | None:
         """int32: position, words; as of all that was sent. None: not here."""
         table = self.answer.table
-        return None if table is None else table[self.at:self.at + self.answer.positions]
+        return None if table is None else table[self.at:self.at + self.mask_count]
 
     @property
     def place(self) -> tuple[np.ndarray | None, int]:
@@ -149,7 +183,11 @@ class BatchRow:
     @property
     def known(self) -> int:
         """Positions that have a mask."""
-        return 0 if self.answer.table is None else self.answer.known.get(self.id, 1)
+        return 0 if self.answer.table is None else self.mask_count
+
+    def has_judged(self, drafts: Sequence[int]) -> bool:
+        """Whether its masks are those of its place and behind these drafts, as far as they are allowed."""
+        return self.is_current and (not drafts or self.drafts[:len(drafts)] == tuple(drafts))
 
     @property
     def is_current(self) -> bool:
@@ -174,10 +212,7 @@ class BatchRow:
             return True  # the server will judge
         if position and not (self._follows and position < self.known):
             return True
-        if not 0 <= token < 8 * answer.width:
-            return False
-        byte: int = answer.bits[(self.at + position) * answer.width + (token >> 3)]
-        return bool(byte >> (token & 7) & 1)
+        return self._has(answer, position, token)
 
     def accept(self, tokens: Sequence[int]) -> bool:
         """Takes the tokens, in order; False at the first that is refused, or when the row has
@@ -186,6 +221,8 @@ class BatchRow:
         if self.failed is not None:
             return False
         self._ledger.settle()
+        if self._goes_on_as_drafted(tokens):
+            return True
         pending, drafts = self.pending, self.drafts
         for token in tokens:
             if self.finished:
@@ -199,6 +236,27 @@ class BatchRow:
             self.finished = token in self.stop_ids
         self._ledger.moved[self.id] = self
         return True
+
+    def _goes_on_as_drafted(self, tokens: Sequence[int]) -> bool:
+        """accept() of drafts that have masks and one token more, which is the usual step with drafts."""
+        answer, last = self.answer, len(tokens) - 1
+        if not (0 < last < self.mask_count and self.is_current and self.stop_ids.isdisjoint(tokens)):
+            return False
+        taken = tuple(tokens)
+        drafts = self.drafts
+        if self.finished or taken[:last] != drafts[:last] or not self._has(answer, last, taken[last]):
+            return False
+        self._follows = taken == drafts[:last + 1]
+        self.pending += taken
+        self._ledger.moved[self.id] = self
+        return True
+
+    def _has(self, answer: Answer, position: int, token: int) -> bool:
+        """Whether the answer's mask of this position has the token."""
+        if not 0 <= token < 8 * answer.width:
+            return False
+        byte: int = answer.bits[(self.at + position) * answer.width + (token >> 3)]
+        return bool(byte >> (token & 7) & 1)
 
     def accept_one(self, token: int) -> bool:
         """accept() of a row that stands at its mask, which is the usual one."""

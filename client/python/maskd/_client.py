@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
@@ -12,8 +13,8 @@ from maskd._abi import lib
 from maskd._answers import AnswerDelta, AnswerSize, Outcomes, Position, RefusedToken, RowResult
 from maskd._answers import RowState, StepResultBase, ToolCallDelta
 from maskd._applier import Applier
-from maskd._base import ClientBase, Ids, MaskTable, Opening, StepBase, StreamBase, one_each
-from maskd._base import reject_unknown
+from maskd._base import ClientBase, Ids, MaskTable, Opening, StepBase, StreamBase, check_chains
+from maskd._base import one_each, reject_unknown
 from maskd._errors import NAMES, MaskdError
 from maskd._grammar import Grammar
 from maskd._masking import planes
@@ -72,11 +73,21 @@ class Step(_abi.Handle, StepBase):
         if status:
             _abi.check(status)
 
-    def draft_packed(self, row: int, drafts: Ids) -> None:
-        """draft() of a chain with an array of the right type."""
-        status = lib.maskd_step_draft(self._handle, row, drafts.data, None, drafts.size)
+    def draft_each(self, rows: Sequence[int], tokens: Sequence[Sequence[int]],
+                   drafts: Sequence[Sequence[int]]) -> Self:
+        """take() and draft() of each of the rows, its drafts a chain: a whole batch in one call. Without
+        drafts a row only takes its tokens."""
+        check_chains(rows, tokens, drafts)
+        each: list[int] = []
+        for taken, drafted in zip(tokens, drafts, strict=True):
+            each += taken
+            each += drafted
+        status = lib.maskd_step_draft_each(
+            self._handle, array("Q", rows).tobytes(), array("i", map(len, tokens)).tobytes(),
+            array("i", map(len, drafts)).tobytes(), array("i", each).tobytes(), len(rows))
         if status:
             _abi.check(status)
+        return self
 
     def rollback(self, row: int, token_count: int) -> Self:
         """Takes back a row's last tokens, before those that take() gives."""
@@ -248,6 +259,7 @@ class Stream(_abi.Handle, StreamBase[Step, StepResult]):
         self._to_number = ctypes.byref(self._number)
         self._is_whole = ctypes.c_int32()
         self._to_is_whole = ctypes.byref(self._is_whole)
+        self._known = (ctypes.c_int32 * 16)()
         self._each_handle, self._result_handle = self._each.handle, self._result.handle
 
     @property
@@ -285,14 +297,27 @@ class Stream(_abi.Handle, StreamBase[Step, StepResult]):
             _abi.check(status)
 
     def collect_masks(self, timeout_s: float, rows: Ids, out: MaskTable) -> tuple[StepResult, bool]:
-        """collect(), and where every row has a mask, their words into `out`; whether that was so.
-        """
+        """collect(), and whether the answer is whole, as maskd_stream_collect_masks() says."""
         status = lib.maskd_stream_collect_masks(self._handle, int(timeout_s * 1000), self._result_handle,
                                                 rows.data, rows.size, out.address, out.width,
                                                 self._to_is_whole)
         if status:
             _abi.check(status)
         return self._result, self._is_whole.value != 0
+
+    def collect_chains(self, timeout_s: float, rows: Ids, block: int,
+                       out: MaskTable) -> tuple[StepResult, list[int] | None]:
+        """The same of rows with drafts that are chains: of each of `rows` how many masks it has, or None
+        where the answer is not whole. In `out` each row has `block` masks, all ones where it has none;
+        with 0 as many as it has."""
+        if rows.size > len(self._known):
+            self._known = (ctypes.c_int32 * (2 * rows.size))()
+        status = lib.maskd_stream_collect_positions(
+            self._handle, int(timeout_s * 1000), self._result_handle, rows.data, rows.size, block,
+            out.address, out.room, out.width, self._known, self._to_is_whole)
+        if status:
+            _abi.check(status)
+        return self._result, self._known[:rows.size] if self._is_whole.value else None
 
     def collect(self, timeout_s: float = 10.0) -> StepResult:
         """Waits for the reply to the oldest step; DEADLINE_EXCEEDED may be tried again. The result

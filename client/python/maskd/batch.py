@@ -29,14 +29,14 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from maskd._api import PLAIN, FailoverStream, Step, Stream
 from maskd._base import MaskTable
-from maskd._batch_message import Drafts, compose, read
+from maskd._batch_message import Drafts, compose, expect, read
 from maskd._batch_row import Answer, BatchRow, Ledger
 from maskd._endpoints import Endpoints, Settings
 from maskd._errors import MaskdError
@@ -64,10 +64,12 @@ class BatchRows:
 
     check  is given the server's Tokenizer (protos/maskd/v1) once for each vocabulary; an error of
            its own refuses it
+    block  of each row in the table of a step with drafts: so many masks, all ones where it has none;
+           0: as many as it has
     """
 
     def __init__(self, settings: Settings, logits_width: int,
-                 check: Callable[[Mapping[str, Any]], None] | None = None) -> None:
+                 check: Callable[[Mapping[str, Any]], None] | None = None, block: int = 0) -> None:
         self.settings = settings
         self.endpoints = Endpoints(settings)
         self.words = (logits_width + 31) // 32
@@ -75,6 +77,7 @@ class BatchRows:
         self.late = 0  # steps in which a server was left because it did not answer
         self._width = logits_width
         self._check = check
+        self._block = block
         self._hash = settings.tokenizer_hash
         self._ids = itertools.count(1)
         self._step = Step()
@@ -208,11 +211,12 @@ class BatchRows:
                 return
         begin = time.monotonic()
         try:
-            link.last = compose(self._step, link, drafts, self.settings.step_s / 2)
+            message = compose(self._step, link, drafts, self.settings.step_s / 2)
             link.stream.submit(self._step)
         except MaskdError as error:
             self._lose(link, error)
             return
+        link.last = expect(message, self._block)
         self._is_sent(link, begin)
 
     def _is_sent(self, link: _Link, begin: float) -> None:
@@ -252,15 +256,20 @@ class BatchRows:
         """Gives the rows of the oldest message their masks; whether one has to be opened again, by its
         grammar's text."""
         answer = link.in_flight[0]
-        if answer.positions > 1:
-            result, is_whole = link.stream.collect(timeout_s), False
+        table, masks = self._lend(answer.room())
+        if answer.drafts:
+            result, known = link.stream.collect_chains(timeout_s, answer.packed, answer.block, table)
+            is_whole = known is not None
         else:
-            table, masks = self._lend(answer.packed.size)
             result, is_whole = link.stream.collect_masks(timeout_s, answer.packed, table)
+            known = None
         link.in_flight.popleft()
         if not is_whole:
             return read(result, answer, link, self._lend)
-        answer.fill(table, masks, answer is link.last)
+        if known is None:
+            answer.fill(table, masks, answer is link.last)
+        else:
+            answer.fill_chains(table, known)
         return False
 
     def _lend(self, count: int) -> tuple[MaskTable, np.ndarray]:
@@ -273,13 +282,14 @@ class BatchRows:
         self._tables = [*self._tables[-_MOST_TABLES + 1:], made]
         return made, made.words[:count]
 
-    def table_of(self, ids: list[int]) -> np.ndarray | None:
+    def table_of(self, ids: list[int], drafts: Sequence[Sequence[int]] = ()) -> np.ndarray | None:
         """The masks where they lie, when they are the last answer, whole and of these rows in this order,
-        and nothing has happened to its rows since."""
+        and nothing has happened to its rows since. `drafts`: of each row those that it goes on with;
+        none: nobody has any."""
         link = self._link
-        if link is None or link.moved or link.in_flight or link.last.taken > 0 or link.last.positions != 1:
+        if link is None or link.moved or link.in_flight or link.last.taken > 0:
             return None
-        return link.last.table if link.last.ids == ids else None
+        return link.last.table_of(ids, drafts, self._block)
 
     def _lose(self, link: _Link, error: MaskdError, waited_s: float = 0.0) -> None:
         """The rows of this stream end."""

@@ -1,28 +1,19 @@
-use std::collections::VecDeque;
 use std::time::Duration;
 
-use rand::seq::SliceRandom;
-use rand::Rng;
-use tokio::time::Instant;
 use tonic::Status;
 
-use crate::client::jittered;
 use crate::ledger::RowLedger;
-use crate::resolve::is_name;
+use crate::search::may_move;
+use crate::servers::ServerList;
 use crate::spread::{Asker, Offer, Own, Spreader};
 use crate::stream::{check_size, MAX_IN_FLIGHT};
+use crate::unanswered::UnansweredSteps;
 use crate::v1::decode_request::Message as Said;
 use crate::v1::{self, DecodeRequest};
-use crate::{
-    Code, Error, Grammar, GrammarId, Options, Resolver, RetryPolicy, Row, RowId, Step, StepResult,
-    Stream, StreamOptions,
-};
+use crate::{Code, Error, FailoverOptions, Grammar, GrammarId, Step, StepResult, Stream};
 
 /// How long an old server may take to be told goodbye.
 const GOODBYE: Duration = Duration::from_millis(50);
-
-/// How many servers may end under a step.
-const MOST_ENDS: usize = 2;
 
 /// How long a server that has fewer streams may take to open the rows.
 const SHORTEST_MOVE: Duration = Duration::from_millis(40);
@@ -30,58 +21,6 @@ const LONGEST_MOVE: Duration = Duration::from_millis(500);
 
 /// How often it is looked at the servers once more at the start.
 const MOST_SETTLES: usize = 3;
-
-/// Between which servers a stream may move, and when.
-#[derive(Debug, Clone)]
-pub struct FailoverOptions {
-    /// At least one, as of `Client::connect`.
-    pub addresses: Vec<String>,
-    /// Whether they are tried as listed, and the stream stays where it is. Else it goes where there
-    /// are few streams, also later on: after a restart, or when a server has come to those of a
-    /// name.
-    pub in_order: bool,
-    /// What the stream is for.
-    pub stream: StreamOptions,
-    /// How the servers are reached.
-    pub connect: Options,
-    /// A server that has not answered a step for so long is given up.
-    pub step_timeout: Duration,
-    /// How long a server that serves is looked for.
-    pub give_up_after: Duration,
-    /// How long the replayed rows' grammars may compile on the new server.
-    pub compile_timeout: Duration,
-    /// Waits between two rounds over the addresses, each with jitter.
-    pub retry: RetryPolicy,
-    /// How often the stream looks at the servers, at least.
-    pub look_every: Duration,
-    /// Gives the servers of an address.
-    pub resolve: Resolver,
-}
-
-impl FailoverOptions {
-    /// For these servers, all else at its default.
-    pub fn new<T: Into<String>>(
-        addresses: impl IntoIterator<Item = T>,
-        stream: StreamOptions,
-    ) -> Self {
-        Self {
-            addresses: addresses.into_iter().map(Into::into).collect(),
-            in_order: false,
-            stream,
-            connect: Options::default(),
-            step_timeout: Duration::from_secs(2),
-            give_up_after: Duration::from_secs(10),
-            compile_timeout: Duration::from_secs(10),
-            retry: RetryPolicy::default(),
-            look_every: Duration::from_secs(4),
-            resolve: Resolver::default(),
-        }
-    }
-
-    fn spreads(&self) -> bool {
-        !self.in_order && (self.addresses.len() > 1 || is_name(&self.addresses[0]))
-    }
-}
 
 /// A decode stream that outlives its servers: when one breaks, stops answering or says that it will
 /// stop, the rows are opened with their tokens on the next address and the masks go on, bit for bit.
@@ -99,44 +38,24 @@ impl FailoverOptions {
 /// compiles. One that does not take the rows in half a second is left for the old one, which still
 /// has them. A task of the runtime prepares that, and ends with the stream.
 ///
+/// Several servers are asked at once, so those that are silent cost a quarter of a second each. One
+/// that refuses for load is asked again when it said, not before. A future that is dropped ends the
+/// search; the next begins anew.
+///
 /// A step under which two servers ended is not sent to a third: its rows have failed (`Internal`,
 /// reason `SERVERS_ENDED`) and are closed; other rows and steps go on.
 #[derive(Debug)]
 pub struct FailoverStream {
-    options: FailoverOptions,
-    servers: Vec<String>,
-    at: usize,
-    spreader: Option<Spreader>, // where the stream spreads, once it is open
-    stream: Option<Stream>,
-    welcome: v1::Welcome,
+    pub(crate) options: FailoverOptions,
+    pub(crate) servers: ServerList,
+    pub(crate) spreader: Option<Spreader>, // where the stream spreads, once it is open
+    pub(crate) stream: Option<Stream>,
+    pub(crate) welcome: v1::Welcome,
     ledger: RowLedger,
     vocabulary: Option<v1::Tokenizer>, // of the first welcome
-    unanswered: VecDeque<Sent>,
-    given_up: usize, // of them, the oldest
-    next_step: u64,  // a replay takes the number before the oldest step it leads to
+    pub(crate) unanswered: UnansweredSteps,
+    pub(crate) next_step: u64, // a replay takes the number before the oldest step it leads to
     moves: u32,
-}
-
-/// A step without a reply.
-#[derive(Debug)]
-struct Sent {
-    step: v1::Step,
-    ended: Vec<String>, // the servers that ended under it
-    failed: Vec<RowId>, // its rows, once it is given up
-}
-
-/// Whether another server may do better: this one is gone, silent, full, or broken.
-fn may_move(error: &Error) -> bool {
-    matches!(
-        error.code,
-        Code::Unavailable
-            | Code::Cancelled
-            | Code::Aborted
-            | Code::DeadlineExceeded
-            | Code::ResourceExhausted
-            | Code::Internal
-            | Code::Unknown
-    )
 }
 
 impl FailoverStream {
@@ -150,16 +69,14 @@ impl FailoverStream {
             return Err(Error::new(Code::InvalidArgument, "addresses: is empty"));
         }
         let mut stream = Self {
-            servers: options.addresses.clone(),
+            servers: ServerList::new(options.addresses.clone()),
             options,
-            at: 0,
             spreader: None,
             stream: None,
             welcome: v1::Welcome::default(),
             ledger: RowLedger::default(),
             vocabulary: None,
-            unanswered: VecDeque::new(),
-            given_up: 0,
+            unanswered: UnansweredSteps::default(),
             next_step: 2,
             moves: 0,
         };
@@ -179,7 +96,7 @@ impl FailoverStream {
             addresses, resolve, ..
         } = &self.options;
         let all = resolve.servers_of(addresses).await;
-        self.servers = asker.ask(&all, None).await.least_first(&all);
+        self.servers = ServerList::new(asker.ask(&all, None).await.least_first(&all));
         self.find_server().await?;
         for _ in 0..MOST_SETTLES {
             if !self.settle_once(&mut asker, &all).await {
@@ -187,12 +104,10 @@ impl FailoverStream {
             }
         }
         // All begin with the server that had least: they must not all go on to the same one.
-        let here = self.address().to_string();
-        self.servers.shuffle(&mut rand::rng());
-        self.set_address(&here);
+        self.servers.shuffle();
         self.moves = 0;
         let spreader = Spreader::new(self.options.clone());
-        spreader.come(&here, &self.welcome);
+        spreader.come(self.address(), &self.welcome);
         self.spreader = Some(spreader);
         Ok(())
     }
@@ -216,14 +131,6 @@ impl FailoverStream {
         self.go_to(Offer { address, stream }).await
     }
 
-    fn set_address(&mut self, address: &str) {
-        let at = self.servers.iter().position(|server| server == address);
-        self.at = at.unwrap_or(self.servers.len());
-        if at.is_none() {
-            self.servers.push(address.to_string());
-        }
-    }
-
     /// Brings the rows to a server that has fewer streams; false: they stay.
     async fn go_to(&mut self, offer: Offer) -> bool {
         let Offer {
@@ -237,7 +144,7 @@ impl FailoverStream {
             self.ledger.format.clone_from(&self.welcome.grammar_format);
             return false;
         }
-        self.set_address(&address);
+        self.servers.choose(&address);
         self.welcome = stream.welcome().clone();
         self.stream = Some(stream);
         self.moves += 1;
@@ -263,7 +170,7 @@ impl FailoverStream {
         let Some(offer) = spreader.take() else {
             return;
         };
-        self.take_servers();
+        self.servers.replace(spreader.servers());
         let address = offer.address.clone();
         let went = self.go_to(offer).await;
         if let Some(spreader) = &self.spreader {
@@ -273,24 +180,6 @@ impl FailoverStream {
                 spreader.leave_alone(&address);
             }
         }
-    }
-
-    /// Takes the servers that there are now, in the order of before.
-    fn take_servers(&mut self) {
-        let now = self.spreader.as_ref().map(Spreader::servers);
-        let Some(now) = now.filter(|now| !now.is_empty()) else {
-            return;
-        };
-        let here = self.address().to_string();
-        self.servers
-            .retain(|server| *server == here || now.contains(server));
-        for server in now {
-            if !self.servers.contains(&server) {
-                let at = rand::rng().random_range(0..=self.servers.len());
-                self.servers.insert(at, server);
-            }
-        }
-        self.set_address(&here);
     }
 
     /// Keeps the text of a grammar: a server that does not have its id is told the text.
@@ -305,7 +194,7 @@ impl FailoverStream {
 
     /// Of the server in use, or that is tried next.
     pub fn address(&self) -> &str {
-        &self.servers[self.at]
+        self.servers.address()
     }
 
     /// Steps submitted and not collected.
@@ -316,45 +205,6 @@ impl FailoverStream {
     /// How often the rows have moved.
     pub fn moves(&self) -> u32 {
         self.moves
-    }
-
-    /// The steps that a server is still to answer.
-    fn live(&self) -> usize {
-        self.unanswered.len() - self.given_up
-    }
-
-    /// Takes the addresses in turn, from the one in use on.
-    async fn find_server(&mut self) -> Result<(), Error> {
-        let deadline = Instant::now() + self.options.give_up_after;
-        let count = self.servers.len();
-        let mut delay = self.options.retry.first_delay;
-        let mut differs = None; // what the last server said that means other masks
-        let mut differing = 0; // such servers in this round
-        for tries in 1.. {
-            let Err(error) = self.open_here().await else {
-                return Ok(());
-            };
-            let is_other = error.code == Code::FailedPrecondition;
-            if !is_other && !may_move(&error) {
-                return Err(error);
-            }
-            if is_other {
-                differs = Some(error.clone());
-                differing += 1;
-            }
-            self.at = (self.at + 1) % count;
-            if tries % count != 0 {
-                continue;
-            }
-            let wait = jittered(delay);
-            if differing == count || Instant::now() + wait > deadline {
-                return Err(differs.unwrap_or(error));
-            }
-            differing = 0;
-            tokio::time::sleep(wait).await;
-            delay = (2 * delay).min(self.options.retry.max_delay);
-        }
-        Ok(())
     }
 
     fn check_vocabulary(&mut self, welcome: &v1::Welcome, address: &str) -> Result<(), Error> {
@@ -374,33 +224,17 @@ impl FailoverStream {
         Err(Error::new(Code::FailedPrecondition, text))
     }
 
-    /// Opens on the address in use and brings the rows and the unanswered steps there.
-    async fn open_here(&mut self) -> Result<(), Error> {
-        let mut options = self.options.stream.clone();
-        options.first_step = self.next_step - self.live() as u64 - 1;
-        options.open_timeout = options.open_timeout.min(self.options.step_timeout);
-        let address = self.address().to_string();
-        let mut stream = Stream::open(&address, &self.options.connect, options).await?;
-        self.settle(&mut stream, &address).await?;
-        self.welcome = stream.welcome().clone();
-        self.stream = Some(stream);
-        if let Some(spreader) = &self.spreader {
-            spreader.come(&address, &self.welcome);
-        }
-        Ok(())
-    }
-
     /// Brings the rows and the unanswered steps to a stream that has just been opened.
-    async fn settle(&mut self, stream: &mut Stream, address: &str) -> Result<(), Error> {
+    pub(crate) async fn settle(&mut self, stream: &mut Stream, address: &str) -> Result<(), Error> {
         self.check_vocabulary(stream.welcome(), address)?;
         self.ledger
             .format
             .clone_from(&stream.welcome().grammar_format);
         let replayed = self.replay(stream).await;
         replayed.map_err(|error| error.at(address))?;
-        for sent in self.unanswered.iter().skip(self.given_up + 1) {
+        for step in self.unanswered.live_steps().skip(1) {
             stream
-                .send(sent.step.clone())
+                .send(step.clone())
                 .await
                 .map_err(|(error, _)| error)?;
         }
@@ -411,15 +245,12 @@ impl FailoverStream {
     /// dropped: what it says has been said of each row. A row that cannot go on here speaks against
     /// this server.
     async fn replay(&mut self, stream: &mut Stream) -> Result<(), Error> {
-        for sent in self.unanswered.iter_mut().skip(self.given_up) {
-            self.ledger.write_texts(&mut sent.step);
-            self.ledger.drop_closes(&mut sent.step);
+        for step in self.unanswered.live_steps_mut() {
+            self.ledger.write_texts(step);
+            self.ledger.drop_closes(step);
         }
         // A copy, as another server may have to open other rows in it.
-        let oldest = self
-            .unanswered
-            .get(self.given_up)
-            .map(|sent| sent.step.clone());
+        let oldest = self.unanswered.live_steps().next().cloned();
         let is_there = oldest.is_some();
         let mut oldest = oldest.unwrap_or_default();
         let mut replay = Step::new();
@@ -435,11 +266,15 @@ impl FailoverStream {
         Ok(())
     }
 
-    /// Takes the next address and all of the above.
-    async fn move_on(&mut self) -> Result<(), Error> {
+    /// Leaves the server in use, which has failed with an error, for another one.
+    async fn move_on(&mut self, error: Option<&Error>) -> Result<(), Error> {
         self.stream = None;
-        self.take_servers();
-        self.at = (self.at + 1) % self.servers.len();
+        let here = self.servers.address().to_string();
+        self.servers.note(&here, error);
+        if let Some(spreader) = &self.spreader {
+            self.servers.replace(spreader.servers());
+        }
+        self.servers.go_on();
         self.moves += 1;
         self.find_server().await
     }
@@ -454,39 +289,8 @@ impl FailoverStream {
         if stream.go_away().is_some() {
             return;
         }
-        let address = self.address().to_string();
-        for sent in self.unanswered.iter_mut().skip(self.given_up) {
-            sent.ended.push(address.clone());
-            if sent.ended.len() >= MOST_ENDS {
-                sent.failed = self.ledger.give_up(&sent.step);
-                self.given_up += 1; // an older step saw no fewer ends, so these are the oldest
-            }
-        }
-    }
-
-    /// Answers the oldest step, which is given up.
-    fn answer_given_up(&mut self) -> Option<StepResult> {
-        let sent = self.unanswered.pop_front()?;
-        self.given_up -= 1;
-        let text = format!(
-            "the servers {} ended under a step of this row: it is not sent to another",
-            sent.ended.join(" and ")
-        );
-        let reason = "SERVERS_ENDED".to_string();
-        let error = Error {
-            reason,
-            ..Error::internal(text)
-        };
-        let rows = sent
-            .failed
-            .iter()
-            .map(|id| Row::failed(*id, error.clone()))
-            .collect();
-        Some(StepResult {
-            step: sent.step.step,
-            rows,
-            snapshots: Vec::new(),
-        })
+        self.unanswered
+            .note_end(self.servers.address(), &mut self.ledger);
     }
 
     /// As [`Stream::submit`]; it may move.
@@ -515,15 +319,11 @@ impl FailoverStream {
             self.note_end(error);
         }
         let was_sent = sent.is_ok() && self.stream.is_some();
-        self.unanswered.push_back(Sent {
-            step: next,
-            ended: Vec::new(),
-            failed: Vec::new(),
-        });
+        self.unanswered.push(next);
         self.next_step += 1;
         if !was_sent {
-            if let Err(error) = self.move_on().await {
-                self.unanswered.pop_back();
+            if let Err(error) = self.move_on(sent.err().as_ref()).await {
+                self.unanswered.pop_last();
                 self.next_step -= 1;
                 return Err(error);
             }
@@ -571,27 +371,28 @@ impl FailoverStream {
         if self.unanswered.is_empty() {
             return Err(Error::new(Code::FailedPrecondition, "no step is in flight"));
         }
-        while self.given_up == 0 {
+        while !self.unanswered.is_given_up() {
             let error = match self.collect_here().await {
                 Ok(result) => return Ok(result),
                 Err(error) => error,
             };
-            if self.given_up > 0 {
+            if self.unanswered.is_given_up() {
                 self.stream = None; // the next step finds another server
                 break;
             }
             if !may_move(&error) && error.code != Code::FailedPrecondition {
                 return Err(error);
             }
-            self.move_on().await?;
+            self.move_on(Some(&error)).await?;
         }
-        self.answer_given_up()
+        self.unanswered
+            .answer_given_up()
             .ok_or_else(|| Error::internal("no step is in flight"))
     }
 
     /// Waits for the server in use, and books what it says.
     async fn collect_here(&mut self) -> Result<StepResult, Error> {
-        let oldest = &self.unanswered[0].step;
+        let oldest = self.unanswered.oldest();
         let waits = Duration::from_millis(oldest.wait_for_compile_ms.into());
         let Some(stream) = &mut self.stream else {
             return Err(Error::new(Code::Unavailable, "no server is in use"));
@@ -604,7 +405,7 @@ impl FailoverStream {
             }
         };
         self.ledger.apply(oldest, &result.rows)?;
-        self.unanswered.pop_front();
+        self.unanswered.pop_first();
         Ok(result)
     }
 

@@ -211,9 +211,12 @@ impl RowLedger {
             };
             if reply.state == State::Refused {
                 if row.is_late {
-                    return Err(cannot_go_on(reply.id, message_of(reply)));
+                    return Err(refused_here(reply));
                 }
                 continue;
+            }
+            if row.is_late && is_for_load(reply) {
+                return Err(refused_here(reply));
             }
             if !answered.insert(reply.id) {
                 let text = format!("the server answers row {} twice", reply.id);
@@ -290,6 +293,9 @@ impl RowLedger {
             let reply = *answers
                 .get(&id)
                 .ok_or_else(|| cannot_go_on(id, "is not answered"))?;
+            if is_for_load(reply) && !row.failed {
+                return Err(refused_here(reply));
+            }
             if row.is_used && !row.failed && reply.state != State::Compiling {
                 stands_where_booked(row, reply)?;
             } else if says_its_place(reply) {
@@ -375,7 +381,7 @@ fn place_of<'a>(
 fn stands_where_booked(row: &LedgerRow, reply: &Row) -> Result<(), Error> {
     let lacks_room = lacks_room(reply);
     if reply.error.is_some() && !lacks_room {
-        return Err(cannot_go_on(reply.id, message_of(reply)));
+        return Err(refused_here(reply));
     }
     if reply.masks.is_empty() && !lacks_room {
         return Err(cannot_go_on(reply.id, "has no mask"));
@@ -407,18 +413,33 @@ fn has_state(replies: &[Row], id: RowId, refused: bool) -> bool {
         .any(|row| row.id == id && (row.state == State::Refused) == refused)
 }
 
-fn message_of(reply: &Row) -> &str {
-    reply
-        .error
-        .as_ref()
-        .map_or("is refused", |error| &error.message)
-}
-
 fn cannot_go_on(id: RowId, why: &str) -> Error {
     Error::new(
         Code::Unavailable,
         format!("row {id} cannot go on here: {why}"),
     )
+}
+
+/// A server's fault, with the server's own words and its time to come again where it said them.
+fn refused_here(reply: &Row) -> Error {
+    let Some(said) = &reply.error else {
+        return cannot_go_on(reply.id, "is refused");
+    };
+    Error {
+        reason: said.reason.clone(),
+        retry_after: said.retry_after,
+        ..cannot_go_on(reply.id, &said.message)
+    }
+}
+
+/// Whether a row was refused for load: the server had no room for its grammar, and may later.
+fn is_for_load(reply: &Row) -> bool {
+    let is_refused = matches!(reply.state, State::Failed | State::Refused);
+    is_refused
+        && reply
+            .error
+            .as_ref()
+            .is_some_and(|error| error.retry_after.is_some())
 }
 
 /// Whether a row of `before` tokens, which says for the first time where it stands, was opened with

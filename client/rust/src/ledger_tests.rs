@@ -1,5 +1,7 @@
 //! What the ledger books and what it does not.
 
+use std::time::Duration;
+
 use super::*;
 use crate::{Grammar, GrammarId, Step};
 
@@ -146,6 +148,45 @@ fn gives_up_the_steps_rows() {
     let mut closing = Step::new().close(1).close(4).message.clone();
     ledger.drop_closes(&mut closing);
     assert_eq!(closing.close, [4]);
+}
+
+/// A refusal for load speaks against the server, not against the row, and keeps its time.
+#[test]
+fn keeps_when_a_server_that_has_no_room_may_be_asked_again() {
+    let after = Some(Duration::from_millis(200));
+    let full = Error {
+        reason: "COMPILE_QUEUE_FULL".to_string(),
+        retry_after: after,
+        ..Error::new(Code::ResourceExhausted, "full")
+    };
+    let refused = [Row::failed(1, full)];
+    let compiling = || {
+        let mut ledger = RowLedger::default();
+        let mut step = v1::Step::default();
+        step.open.push(OpenRow {
+            row: 1,
+            ..OpenRow::default()
+        });
+        let reply = Row {
+            state: State::Compiling,
+            masks: vec![],
+            ..answer(0, None)
+        };
+        ledger.apply(&step, &[reply]).expect("a reply");
+        ledger
+    };
+    let mut late = compiling();
+    late.write_opens(&mut v1::Step::default(), &mut v1::Step::default());
+    for booked in [
+        opened().apply_replay(&refused),
+        compiling().apply_replay(&refused),
+        late.apply(&v1::Step::default(), &refused),
+    ] {
+        let error = booked.expect_err("no room");
+        assert_eq!(error.code, Code::Unavailable);
+        assert_eq!(error.reason, "COMPILE_QUEUE_FULL");
+        assert_eq!(error.retry_after, after);
+    }
 }
 
 impl Step {

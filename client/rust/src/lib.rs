@@ -39,15 +39,20 @@ mod balance;
 mod client;
 mod error;
 mod failover;
+mod failover_options;
 mod grammar;
 mod ledger;
 mod mask;
+mod race;
 mod reader;
 mod resolve;
 mod result;
+mod search;
+mod servers;
 mod spread;
 mod step;
 mod stream;
+mod unanswered;
 
 /// The wire's own types, made of `protos/maskd/v1`.
 // A grammar is larger than the other members of the oneofs it is in; comments are those of protos.
@@ -66,7 +71,8 @@ pub mod v1 {
 
 pub use client::{Client, Options, RetryPolicy};
 pub use error::{Code, Error};
-pub use failover::{FailoverOptions, FailoverStream};
+pub use failover::FailoverStream;
+pub use failover_options::FailoverOptions;
 pub use grammar::{Grammar, GrammarId, Target};
 pub use mask::{Form, Mask};
 pub use resolve::Resolver;
@@ -78,6 +84,8 @@ pub use stream::{Stream, StreamOptions, MAX_IN_FLIGHT};
 extern crate self as maskd;
 #[cfg(test)]
 mod golden_tests;
+#[cfg(test)]
+mod race_tests;
 #[cfg(test)]
 #[path = "../tests/support/mod.rs"]
 mod support;

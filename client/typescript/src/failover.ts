@@ -1,18 +1,20 @@
 // A decode stream that outlives its servers.
 
-import {shuffled} from "./balance.js";
-import {type Connect, DEFAULT_RETRY, jittered, type RetryPolicy, sleep} from "./connect.js";
+import {type Connect, DEFAULT_RETRY, type RetryPolicy} from "./connect.js";
 import {Code, fromCall, MaskdError} from "./errors.js";
 import type {Step as WireStep, Welcome} from "./gen/maskd/v1/mask_service.js";
 import type {Tokenizer} from "./gen/maskd/v1/tokenizer_service.js";
 import {type Grammar, toWire} from "./grammar.js";
 import {RowLedger} from "./ledger.js";
+import {Limit, type Wait} from "./limit.js";
 import {internal} from "./reader.js";
 import {nameOf, type Resolve, resolveByDns, serversOf} from "./resolve.js";
 import {failedRow, StepResult} from "./result.js";
+import {findServer, mayMove} from "./search.js";
+import {ServerList} from "./servers.js";
 import {Asker, type Offer, ownOf, type SpreadOptions, Spreader} from "./spread.js";
 import {emptyStep, type RowId, restoreMessage, type Step, takeMessage} from "./step.js";
-import {checkSize, MAX_IN_FLIGHT, Stream, type StreamOptions, tooManyInFlight, type Wait} from "./stream.js";
+import {checkSize, MAX_IN_FLIGHT, Stream, type StreamOptions, tooManyInFlight} from "./stream.js";
 
 /** How long an old server may take to be told goodbye. */
 const GOODBYE_MS = 50;
@@ -61,15 +63,6 @@ interface Sent {
   failed: RowId[];           // its rows, once it is given up
 }
 
-const MAY_MOVE = new Set([Code.UNAVAILABLE, Code.CANCELLED, Code.ABORTED, Code.DEADLINE_EXCEEDED,
-  Code.RESOURCE_EXHAUSTED, Code.INTERNAL, Code.UNKNOWN]);
-
-/** Whether another server may do better: this one is gone, silent, full, or broken. */
-const mayMove = (error: MaskdError): boolean => MAY_MOVE.has(error.code);
-
-/** Whether it is the caller's own wait that has ended. */
-const isCallers = (wait: Wait, deadline: number): boolean => wait.signal?.aborted === true || Date.now() >= deadline;
-
 /** Messages are changed on their way to another server: a list of rows to open is each one's own. */
 const copyOf = (step: WireStep): WireStep => ({...step, open: step.open.map((open) => ({...open}))});
 
@@ -88,14 +81,16 @@ const copyOf = (step: WireStep): WireStep => ({...step, open: step.open.map((ope
  * It goes to a server that has fewer streams between two steps, when none is in flight and no row compiles. One that
  * does not take the rows in half a second is left for the old one, which still has them.
  *
+ * Several servers are asked at once, so those that are silent cost a quarter of a second each. One that refuses for
+ * load is asked again when it said, not before. The caller's wait bounds the search; the next begins anew.
+ *
  * A step under which two servers ended is not sent to a third: its rows have failed (INTERNAL, reason
  * SERVERS_ENDED) and are closed; other rows and steps go on.
  */
 export class FailoverStream {
-  private servers: string[];
+  private servers: ServerList;
   private readonly ledger = new RowLedger();
   private readonly unanswered: Sent[] = [];
-  private at = 0;
   private spreader: Spreader | undefined;  // where the stream spreads, once it is open
   private stream: Stream | undefined;
   private lastWelcome!: Welcome;
@@ -106,7 +101,7 @@ export class FailoverStream {
   private readonly retry: RetryPolicy;
 
   private constructor(private readonly options: FailoverOptions) {
-    this.servers = [...options.addresses];
+    this.servers = new ServerList([...options.addresses]);
     this.retry = {...DEFAULT_RETRY, ...options.retry};
   }
 
@@ -119,7 +114,7 @@ export class FailoverStream {
     const stream = new FailoverStream(options);
     const [first = "", second] = options.addresses;
     if (options.inOrder || (second === undefined && nameOf(first) === undefined)) {
-      await stream.findServer();
+      await stream.findServer(new Limit({}));
     } else {
       await stream.openSpread();
     }
@@ -132,7 +127,7 @@ export class FailoverStream {
    */
   private async openSpread(): Promise<void> {
     const spread: SpreadOptions = {
-      addresses: [...this.servers],
+      addresses: [...this.options.addresses],
       resolve: this.options.resolve ?? resolveByDns,
       connect: this.options.connect ?? {},
       stream: this.options.stream,
@@ -142,19 +137,17 @@ export class FailoverStream {
     const all = await serversOf(spread.addresses, spread.resolve);
     const asker = new Asker(spread.connect);
     try {
-      this.servers = (await asker.ask(all, undefined)).leastFirst(all);
-      await this.findServer();
+      this.servers = new ServerList((await asker.ask(all, undefined)).leastFirst(all));
+      await this.findServer(new Limit({}));
       for (let i = 0; i < MOST_SETTLES && await this.settleOnce(asker, all); ++i);
     } finally {
       asker.close();
     }
     // All begin with the server that had least: they must not all go on to the same one.
-    const here = this.address;
-    this.servers = shuffled(this.servers);
-    this.setAddress(here);
+    this.servers.shuffle();
     this.moveCount = 0;
     this.spreader = new Spreader(spread);
-    this.spreader.come(here, this.lastWelcome);
+    this.spreader.come(this.address, this.lastWelcome);
   }
 
   /** Goes to a server that has fewer streams, if there is one and it lets the stream in. */
@@ -168,24 +161,19 @@ export class FailoverStream {
     return stream !== undefined && this.goTo({address: place, stream});
   }
 
-  private setAddress(address: string): void {
-    if (!this.servers.includes(address)) this.servers.push(address);
-    this.at = this.servers.indexOf(address);
-  }
-
   /** Brings the rows to a server that has fewer streams; false: they stay. */
   private async goTo({address, stream}: Offer): Promise<boolean> {
     const limitMs = Math.max(SHORTEST_MOVE_MS, Math.min(this.stepTimeoutMs / 2, LONGEST_MOVE_MS));
     try {
       stream.setNext(this.nextStep - 1);
-      await this.settle(stream, address, limitMs);
+      await this.settle(stream, address, {timeoutMs: limitMs});
     } catch {
       stream.cancel();
       this.ledger.format = this.lastWelcome.grammarFormat;
       return false;
     }
     this.stream?.cancel();
-    this.setAddress(address);
+    this.servers.use(address);
     this.stream = stream;
     this.lastWelcome = stream.welcome;
     ++this.moveCount;
@@ -201,25 +189,12 @@ export class FailoverStream {
     spreader.give(() => this.ledger.compileRequests(this.options.stream.tokenizer ?? ""));
     const offer = spreader.take();
     if (offer === undefined) return;
-    this.takeServers();
+    this.servers.replace(spreader.servers);
     if (await this.goTo(offer)) {
       spreader.come(offer.address, this.lastWelcome);
     } else {
       spreader.leaveAlone(offer.address);
     }
-  }
-
-  /** Takes the servers that there are now, in the order of before. */
-  private takeServers(): void {
-    const now = this.spreader?.servers ?? [];
-    if (now.length === 0) return;
-    const here = this.address;
-    this.servers = this.servers.filter((server) => server === here || now.includes(server));
-    for (const server of now) {
-      if (this.servers.includes(server)) continue;
-      this.servers.splice(Math.floor(Math.random() * (this.servers.length + 1)), 0, server);
-    }
-    this.setAddress(here);
   }
 
   /** Keeps the text of a grammar: a server that does not have its id is told the text. */
@@ -234,7 +209,7 @@ export class FailoverStream {
 
   /** Of the server in use, or that is tried next. */
   get address(): string {
-    return this.servers[this.at] as string;
+    return this.servers.address;
   }
 
   /** Steps submitted and not collected. */
@@ -260,31 +235,6 @@ export class FailoverStream {
     return this.unanswered.slice(this.givenUp);
   }
 
-  /** Takes the addresses in turn, from the one in use on. */
-  private async findServer(): Promise<void> {
-    const deadline = Date.now() + (this.options.giveUpAfterMs ?? 10_000);
-    const count = this.servers.length;
-    let delay = this.retry.firstDelayMs;
-    let differs: MaskdError | undefined;  // what the last server said that means other masks
-    for (let tries = 1, differing = 0;; ++tries) {
-      const error = await this.openHere().then(() => undefined, fromCall);
-      if (error === undefined) return;
-      const isOther = error.code === Code.FAILED_PRECONDITION;
-      if (!isOther && !mayMove(error)) throw error;
-      if (isOther) {
-        differs = error;
-        ++differing;
-      }
-      this.at = (this.at + 1) % count;
-      if (tries % count !== 0) continue;
-      const wait = jittered(delay);
-      if (differing === count || Date.now() + wait > deadline) throw differs ?? error;
-      differing = 0;
-      await sleep(wait);
-      delay = Math.min(2 * delay, this.retry.maxDelayMs);
-    }
-  }
-
   private checkVocabulary(welcome: Welcome, address: string): void {
     const here = welcome.tokenizer;
     if (this.vocabulary === undefined) {
@@ -297,30 +247,29 @@ export class FailoverStream {
         `the stream's has ${this.vocabulary.vocabSize} tokens and the hash ${this.vocabulary.hash}`);
   }
 
-  /** Opens on the address in use and brings the rows and the unanswered steps there. */
-  private async openHere(): Promise<void> {
-    const stream = await Stream.open(this.address, this.options.connect ?? {}, {
-      ...this.options.stream,
-      firstStep: this.nextStep - this.live.length - 1,
-      openTimeoutMs: Math.min(this.options.stream.openTimeoutMs ?? 10_000, this.stepTimeoutMs),
-    });
-    try {
-      await this.settle(stream, this.address, this.compileTimeoutMs + this.stepTimeoutMs);
-    } catch (error) {
-      stream.cancel();
-      throw error;
-    }
-    this.stream = stream;
-    this.lastWelcome = stream.welcome;
-    this.spreader?.come(this.address, this.lastWelcome);
+  /** Looks for a server and brings the rows and the unanswered steps there. */
+  private findServer(limit: Limit): Promise<void> {
+    const connect = this.options.connect ?? {};
+    const stream = {...this.options.stream, firstStep: this.nextStep - this.live.length - 1};
+    const mostMs = stream.openTimeoutMs ?? 10_000;
+    return findServer(this.servers, {
+      open: (address, timeoutMs, signal) =>
+          Stream.open(address, connect, {...stream, openTimeoutMs: Math.min(mostMs, timeoutMs)}, signal),
+      settle: async (opened, address) => {
+        await this.settle(opened, address, limit.within(this.compileTimeoutMs + this.stepTimeoutMs));
+        this.stream = opened;
+        this.lastWelcome = opened.welcome;
+        this.spreader?.come(address, opened.welcome);
+      },
+    }, {giveUpAfterMs: this.options.giveUpAfterMs ?? 10_000, patienceMs: this.stepTimeoutMs, retry: this.retry}, limit);
   }
 
   /** Brings the rows and the unanswered steps to a stream that has just been opened. */
-  private async settle(stream: Stream, address: string, timeoutMs: number): Promise<void> {
+  private async settle(stream: Stream, address: string, wait: Wait): Promise<void> {
     this.checkVocabulary(stream.welcome, address);
     this.ledger.format = stream.welcome.grammarFormat;
     try {
-      await this.replay(stream, timeoutMs);
+      await this.replay(stream, wait);
     } catch (error) {
       throw fromCall(error).at(address);
     }
@@ -331,7 +280,7 @@ export class FailoverStream {
    * Opens the rows and sends the oldest unanswered step, if there is one. The replay's reply is dropped: what it
    * says has been said of each row. A row that cannot go on here speaks against this server.
    */
-  private async replay(stream: Stream, timeoutMs: number): Promise<void> {
+  private async replay(stream: Stream, wait: Wait): Promise<void> {
     for (const sent of this.live) {
       this.ledger.writeTexts(sent.step);
       this.ledger.dropCloses(sent.step);
@@ -341,17 +290,18 @@ export class FailoverStream {
     const replay = {...emptyStep(), waitForCompileMs: this.compileTimeoutMs};
     this.ledger.writeOpens(replay, oldest);
     stream.send(replay);
-    this.ledger.applyReplay((await stream.collect({timeoutMs})).rows);
+    this.ledger.applyReplay((await stream.collect(wait)).rows);
     if (first !== undefined) stream.send(oldest);
   }
 
-  /** Takes the next address and all of the above. */
-  private async move(): Promise<void> {
+  /** Leaves the server in use, which has failed with `error`, for another one. */
+  private async move(error: MaskdError | undefined, limit: Limit): Promise<void> {
     this.leave();
-    this.takeServers();
-    this.at = (this.at + 1) % this.servers.length;
+    this.servers.note(this.address, error);
+    this.servers.replace(this.spreader?.servers ?? []);
+    this.servers.goOn();
     ++this.moveCount;
-    await this.findServer();
+    await this.findServer(limit);
   }
 
   private leave(): void {
@@ -385,23 +335,25 @@ export class FailoverStream {
   }
 
   /**
-   * As Stream.submit(); it may move. Rejects with FAILED_PRECONDITION (too many in flight), RESOURCE_EXHAUSTED
-   * (larger than the server takes); those of open(), where no server is left.
+   * As Stream.submit(); it may move, for which `wait` holds. Rejects with FAILED_PRECONDITION (too many in flight),
+   * RESOURCE_EXHAUSTED (larger than the server takes); DEADLINE_EXCEEDED and CANCELLED (of `wait`) and those of open(),
+   * where no server is left. The step is then as it was.
    */
-  async submit(step: Step): Promise<number> {
+  async submit(step: Step, wait: Wait = {}): Promise<number> {
+    const limit = new Limit(wait);
     if (this.inFlight >= MAX_IN_FLIGHT) throw tooManyInFlight();
     await this.followNotice();
     await this.followSpreader();
     const message = takeMessage(step);
     try {
-      return await this.sendOrMove(copyOf(message));
+      return await this.sendOrMove(copyOf(message), limit);
     } catch (error) {
       restoreMessage(step, message);
       throw error;
     }
   }
 
-  private async sendOrMove(step: WireStep): Promise<number> {
+  private async sendOrMove(step: WireStep, limit: Limit): Promise<number> {
     if (this.moveCount > 0) this.ledger.writeTexts(step);
     this.ledger.dropCloses(step);
     step.step = this.nextStep;
@@ -414,7 +366,7 @@ export class FailoverStream {
     ++this.nextStep;
     if (error === undefined && this.stream !== undefined) return step.step;
     try {
-      await this.move();
+      await this.move(error, limit);
     } catch (failure) {
       this.unanswered.pop();
       --this.nextStep;
@@ -442,35 +394,34 @@ export class FailoverStream {
   }
 
   /**
-   * As Stream.collect(); it may move, for which `wait` does not hold. Rejects with FAILED_PRECONDITION (no step is
-   * in flight), DEADLINE_EXCEEDED and CANCELLED (of `wait`; try again); those of open(), where no server is left.
+   * As Stream.collect(); it may move, for which `wait` holds too. Rejects with FAILED_PRECONDITION (no step is in
+   * flight), DEADLINE_EXCEEDED and CANCELLED (of `wait`; try again); those of open(), where no server is left.
    */
   async collect(wait: Wait = {}): Promise<StepResult> {
     if (this.inFlight === 0) throw new MaskdError(Code.FAILED_PRECONDITION, "no step is in flight");
-    const deadline = wait.timeoutMs === undefined ? Infinity : Date.now() + wait.timeoutMs;
+    const limit = new Limit(wait);
     while (this.givenUp === 0) {
+      let error: MaskdError;
       try {
-        return await this.collectHere(wait, deadline);
+        return await this.collectHere(limit);
       } catch (failure) {
-        const error = fromCall(failure);
-        if (this.givenUp > 0) break;
-        if (isCallers(wait, deadline)) throw error;
-        if (!mayMove(error) && error.code !== Code.FAILED_PRECONDITION) throw error;
+        error = fromCall(failure);
       }
-      await this.move();
+      if (this.givenUp > 0) break;
+      if (limit.isOver || (!mayMove(error) && error.code !== Code.FAILED_PRECONDITION)) throw error;
+      await this.move(error, limit);
     }
     this.leave();  // the next step finds another server
     return this.answerGivenUp();
   }
 
   /** Waits for the server in use, and books what it says. */
-  private async collectHere(wait: Wait, deadline: number): Promise<StepResult> {
+  private async collectHere(limit: Limit): Promise<StepResult> {
     if (this.stream === undefined) throw new MaskdError(Code.UNAVAILABLE, "no server is in use");
     const oldest = this.unanswered[0];
     if (oldest === undefined) throw internal("no step is in flight");
     const patience = this.stepTimeoutMs + oldest.step.waitForCompileMs;
-    const timeoutMs = Math.min(patience, Math.max(0, deadline - Date.now()));
-    const result = await this.stream.collect({timeoutMs, signal: wait.signal}).catch((failure: unknown) => {
+    const result = await this.stream.collect(limit.within(patience)).catch((failure: unknown) => {
       const error = fromCall(failure);
       this.noteEnd(error);
       throw error;

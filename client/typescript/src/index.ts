@@ -8,11 +8,12 @@ export type {Connect, RetryPolicy} from "./connect.js";
 export {Code, type ErrorDetails, MaskdError} from "./errors.js";
 export {type FailoverOptions, FailoverStream} from "./failover.js";
 export {choice, ebnf, type Grammar, jsonObject, jsonSchema, lark, regex, type Target} from "./grammar.js";
+export type {Wait} from "./limit.js";
 export {type Form, Mask} from "./mask.js";
 export type {Resolve} from "./resolve.js";
 export {type Row, type State, StepResult} from "./result.js";
 export {type OpenOptions, type RowId, Step, type TokenId} from "./step.js";
-export {MAX_IN_FLIGHT, Stream, type StreamOptions, type Wait} from "./stream.js";
+export {MAX_IN_FLIGHT, Stream, type StreamOptions} from "./stream.js";
 export type {CheckResponse, CompileResponse, ExplainResponse} from "./gen/maskd/v1/compile_service.js";
 export {type Document, type GrammarOptions, JsonSpelling, PropertyOrder, Strictness, WhiteSpace}
   from "./gen/maskd/v1/grammar.js";

@@ -166,9 +166,10 @@ export class RowLedger {
       const row = this.rows.get(reply.id);
       if (row === undefined) continue;
       if (reply.state === "refused") {
-        if (row.isLate) throw cannotGoOn(reply.id, reply.error?.message ?? "is refused");
+        if (row.isLate) throw cannotGoOn(reply.id, "is refused", reply.error);
         continue;
       }
+      if (row.isLate && isForLoad(reply)) throw cannotGoOn(reply.id, "is refused", reply.error);
       if (answered.has(reply.id)) throw internal(`the server answers row ${reply.id} twice`);
       answered.add(reply.id);
       this.checkGrammar(row, reply);
@@ -223,6 +224,7 @@ export class RowLedger {
       if (row.isLate) continue;
       const reply = answers.get(id);
       if (reply === undefined) throw cannotGoOn(id, "is not answered");
+      if (isForLoad(reply) && !row.failed) throw cannotGoOn(id, "is refused", reply.error);
       if (row.isUsed && !row.failed && reply.state !== "compiling") {
         standsWhereBooked(row, reply);
       } else if (saysItsPlace(reply)) {
@@ -276,7 +278,7 @@ function placeOf(update: RowUpdate | undefined, reply: Row, row: LedgerRow): Pla
 
 function standsWhereBooked(row: LedgerRow, reply: Row): void {
   const hasNoRoom = lacksRoom(reply);
-  if (reply.error !== undefined && !hasNoRoom) throw cannotGoOn(reply.id, reply.error.message);
+  if (reply.error !== undefined && !hasNoRoom) throw cannotGoOn(reply.id, "is refused", reply.error);
   if (reply.masks.length === 0 && !hasNoRoom) throw cannotGoOn(reply.id, "has no mask");
   if (reply.tokenCount !== row.open.tokens.length) throw cannotGoOn(reply.id, "has not taken its tokens");
 }
@@ -297,8 +299,15 @@ function hasState(replies: readonly Row[], id: RowId, refused: boolean): boolean
   return replies.some((row) => row.id === id && (row.state === "refused") === refused);
 }
 
-function cannotGoOn(id: RowId, why: string): MaskdError {
-  return new MaskdError(Code.UNAVAILABLE, `row ${id} cannot go on here: ${why}`);
+/** A server's fault, with the server's own words and its time to come again where it said them. */
+function cannotGoOn(id: RowId, why: string, said?: MaskdError): MaskdError {
+  const details = said && {reason: said.reason, place: "", retryAfterMs: said.retryAfterMs};
+  return new MaskdError(Code.UNAVAILABLE, `row ${id} cannot go on here: ${said?.message ?? why}`, details);
+}
+
+/** Whether a row was refused for load: the server had no room for its grammar, and may later. */
+function isForLoad({state, error}: Row): boolean {
+  return (state === "failed" || state === "refused") && (error?.retryAfterMs ?? 0) > 0;
 }
 
 /**

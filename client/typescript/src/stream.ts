@@ -14,6 +14,7 @@ import {
   type Step as WireStep,
   type Welcome,
 } from "./gen/maskd/v1/mask_service.js";
+import type {Wait} from "./limit.js";
 import {internal, MaskReader} from "./reader.js";
 import {readReply, type StepResult} from "./result.js";
 import {restoreMessage, type Step, takeMessage} from "./step.js";
@@ -44,14 +45,6 @@ export interface StreamOptions {
   readonly firstStep?: number;
   /** How long the server may take to say welcome. Absent: 10,000. */
   readonly openTimeoutMs?: number;
-}
-
-/** How long a caller waits. */
-export interface Wait {
-  /** DEADLINE_EXCEEDED after so long. Absent: for ever. */
-  readonly timeoutMs?: number;
-  /** CANCELLED once it is aborted. */
-  readonly signal?: AbortSignal;
 }
 
 export function helloOf(options: StreamOptions): Hello {
@@ -126,18 +119,22 @@ export class Stream {
     this.next = firstStep;
   }
 
-  /** Connects and says hello. @internal */
-  static async open(address: string, connect: Connect, options: StreamOptions): Promise<Stream> {
+  /** Connects and says hello; `signal` ends that. @internal */
+  static async open(address: string, connect: Connect, options: StreamOptions, signal?: AbortSignal): Promise<Stream> {
     const client = dial(MaskServiceClient, address, connect);
     const call = client.decode(metadataOf(connect) ?? new Metadata(), {} satisfies CallOptions);
     const stream = new Stream(client, call, options.firstStep ?? 1);
     const timeoutMs = options.openTimeoutMs ?? DEFAULT_OPEN_TIMEOUT_MS;
+    const aborted = (): void => stream.cancel();
+    signal?.addEventListener("abort", aborted, {once: true});
     try {
       await stream.sayHello(helloOf(options), timeoutMs);
       return stream;
     } catch (error) {
       stream.cancel();
       throw fromCall(error).at(address);
+    } finally {
+      signal?.removeEventListener("abort", aborted);
     }
   }
 

@@ -87,3 +87,21 @@ test("gives up the step's rows", () => {
   ledger.dropCloses(closing);
   assert.deepEqual(closing.close, [4]);
 });
+
+test("keeps when a server that has no room may be asked again", () => {
+  const details = {reason: "COMPILE_QUEUE_FULL", place: "", retryAfterMs: 200};
+  const refused = [failedRow(1, new MaskdError(Code.RESOURCE_EXHAUSTED, "", details))];
+  const compiles = (): RowLedger => {
+    const ledger = new RowLedger();
+    const compiling = {...answer(0), state: "compiling" as const, masks: []};
+    ledger.apply(takeMessage(new Step().open(1, regex("a*"))), [compiling]);
+    return ledger;
+  };
+  const late = compiles();
+  late.writeOpens(emptyStep(), emptyStep());
+  for (const book of [
+    () => opened().applyReplay(refused), () => compiles().applyReplay(refused), () => late.apply(emptyStep(), refused),
+  ]) {
+    assert.throws(book, {code: Code.UNAVAILABLE, ...details});
+  }
+});

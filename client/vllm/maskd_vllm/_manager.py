@@ -100,7 +100,8 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
             raise RuntimeError("maskd: distributed_executor_backend external_launcher is not supported: "
                                "each rank would ask the server alone")
         check = functools.partial(check_vocabulary, self.tokenizer)
-        rows = BatchRows(settings, model.get_vocab_size(), None if settings.tokenizer_hash else check)
+        rows = BatchRows(settings, model.get_vocab_size(), None if settings.tokenizer_hash else check,
+                         block=1 + self._drafts if self._drafts and self._has_blocks else 0)
         try:
             transport = rows.connect(settings.start_s)
         except MaskdError as error:
@@ -236,13 +237,13 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         row = _row_of(request)
         if start >= len(drafts) or row is None:
             return drafts
-        self._draft(row, drafts[start:])
-        return drafts[:start] + drafts[start:start + max(row.known - 1, 0)]
+        self._draft(row, drafts[start:] if start else drafts)
+        return drafts[:start + max(row.known - 1, 0)]
 
     def _draft(self, row: BatchRow, drafts: Sequence[int]) -> None:
         """The row has the masks after these drafts, or has failed."""
         assert self.rows is not None
-        if row.is_current and (not drafts or row.drafts[:len(drafts)] == tuple(drafts)):
+        if row.has_judged(drafts):
             return
         self.rows.send([(row, drafts)])
         self.rows.receive(self._nobody_else_waits)
@@ -257,23 +258,29 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         batch = [requests[each] for each in structured_output_request_ids]
         self.rows.send()
         self.rows.receive(self._nobody_else_waits)
-        is_plain = (self.reasoner_cls is None and self._drafts == 0
-                    and not scheduled_spec_decode_tokens)
-        if is_plain and batch == self._batch:  # most steps are of the requests of the one before
-            whole = self.rows.table_of(self._ids)
+        drafts = [scheduled_spec_decode_tokens.get(each, ()) for each in structured_output_request_ids
+                  ] if self._drafts or scheduled_spec_decode_tokens else []
+        is_open = self.reasoner_cls is None or not any(map(_reasons, batch))
+        if is_open and batch == self._batch:  # most steps are of the requests of the one before
+            whole = self._whole_table(drafts)
             if whole is not None:
                 return whole
         found = [_row_of(request) for request in batch]
-        if is_plain:
-            self._batch, self._ids = batch, [0 if row is None else row.id for row in found]
-            whole = self.rows.table_of(self._ids)
-            if whole is not None:
-                return whole
-            self._ask_again(found)
-            return self._stacked(found)
+        self._batch, self._ids = batch, [0 if row is None else row.id for row in found]
+        whole = self._whole_table(drafts) if is_open else None
+        if whole is not None:
+            return whole
         self._ask_again(found)
-        drafts = [scheduled_spec_decode_tokens.get(each, ()) for each in structured_output_request_ids]
-        return self._table(batch, found, drafts)
+        if is_open and not drafts:
+            return self._stacked(found)
+        return self._table(batch, found, drafts or [()] * len(batch))
+
+    def _whole_table(self, drafts: Sequence[Sequence[int]]) -> np.ndarray | None:
+        """The answer as it lies, where it is what the batch is to have."""
+        assert self.rows is not None
+        if self._has_blocks:  # where a request has as many rows, whatever follows its drafts
+            drafts = [strip_speculative_padding(each) for each in drafts]
+        return self.rows.table_of(self._ids, drafts)
 
     def _stacked(self, rows: Sequence[BatchRow | None]) -> np.ndarray:
         """One mask a row, where they came in several messages."""
@@ -342,6 +349,11 @@ def _is_free(kind: Any, message: Any) -> bool:
     if kind.name == "ADD":
         return not bool(message[0].use_structured_output)
     return bool(kind.name == "UTILITY")
+
+
+def _reasons(request: Any) -> bool:
+    """Whether the request is not known to be behind its reasoning."""
+    return request.structured_output_request.reasoning_ended is not True
 
 
 def _row_of(request: Any) -> BatchRow | None:

@@ -57,14 +57,14 @@ bool SpellsWhatItMakes(TokenId left, TokenId right, TokenId made, const RawVocab
 }
 
 // Nothing where they are not of pieces.
-std::optional<Order> ReadOrder(const std::vector<Merge>& merges, const RawVocabulary& raw) {
+std::optional<Order> ReadOrder(const std::vector<MergeRule>& merges, const RawVocabulary& raw) {
   Order order;
   order.places.reserve(merges.size());
   const auto never = static_cast<int>(merges.size());
   order.firsts.assign(raw.tokens.size(), never);
   TokenId last = OrdinaryTokens::kNone;
   int place = 0;
-  for (const Merge& merge : merges) {
+  for (const MergeRule& merge : merges) {
     if (!merge.is_pair()) return std::nullopt;
     const TokenId made = FindIn(raw.id_by_piece, merge.made);
     const TokenId left = FindIn(raw.id_by_piece, merge.left());
@@ -141,14 +141,14 @@ bool PutByteTokens(const RawVocabulary& raw, EncodingRules* rules) {
 
 }  // namespace
 
-Merge Merge::FromLine(std::string line) {
+MergeRule MergeRule::FromLine(std::string line) {
   const std::size_t space = line.find(' ', 1);
   if (space == std::string::npos) return {std::move(line), 0};
   line.erase(space, 1);
   return {std::move(line), space};
 }
 
-bool ReadMergeOrder(const std::vector<Merge>& merges, const RawVocabulary& raw,
+bool ReadMergeOrder(const std::vector<MergeRule>& merges, const RawVocabulary& raw,
                     EncodingRules* rules) {
   std::optional<Order> order = ReadOrder(merges, raw);
   if (!order.has_value()) return false;

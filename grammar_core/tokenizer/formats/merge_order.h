@@ -15,9 +15,9 @@
 namespace maskd {
 
 // Two pieces that become one, as a file spells them.
-struct Merge {
+struct MergeRule {
   // The merge of a line "LEFT RIGHT"; no pair where it is none.
-  static Merge FromLine(std::string line);
+  static MergeRule FromLine(std::string line);
 
   [[nodiscard]] bool is_pair() const { return left_bytes > 0 && left_bytes < made.size(); }
   [[nodiscard]] absl::string_view left() const {
@@ -34,7 +34,7 @@ struct Merge {
 // Whether merging neighbours by the lowest id, or by `scores`, does for every text what the list
 // says. `rules` say what a text is first cut into and which tokens no merge makes. Their scores are
 // set where the list makes tokens in another order than that of ids.
-bool ReadMergeOrder(const std::vector<Merge>& merges, const RawVocabulary& raw,
+bool ReadMergeOrder(const std::vector<MergeRule>& merges, const RawVocabulary& raw,
                     EncodingRules* rules);
 
 }  // namespace maskd

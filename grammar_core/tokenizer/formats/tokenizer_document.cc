@@ -179,14 +179,14 @@ bool DocumentReader::AddPiece(std::string piece, std::int64_t id) {
 
 bool DocumentReader::AddToMerges(std::string text) {
   if (depth_ == 1) {
-    document_.merges.push_back(Merge::FromLine(std::move(text)));
+    document_.merges.push_back(MergeRule::FromLine(std::move(text)));
     return true;
   }
   if (++text_count_ == 1) {
     document_.merges.push_back({std::move(text), 0});
     return true;
   }
-  Merge& merge = document_.merges.back();
+  MergeRule& merge = document_.merges.back();
   merge.left_bytes = text_count_ == 2 ? merge.made.size() : 0;  // three are no pair
   merge.made += text;
   return true;

@@ -31,7 +31,7 @@ struct TokenizerDocument {
   // /model/vocab, in the order of the file: {piece: id}, or [[piece, score]] with the index as id.
   std::vector<ModelPiece> pieces;
   // Each of /model/merges: ["a", "b"] or "a b".
-  std::vector<Merge> merges;
+  std::vector<MergeRule> merges;
   bool has_merges = false;
 };
 

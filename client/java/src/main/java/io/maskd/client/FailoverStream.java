@@ -5,13 +5,7 @@ import io.maskd.v1.Step.Builder;
 import io.maskd.v1.Tokenizer;
 import io.maskd.v1.Welcome;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * A decode stream that outlives its servers: when one breaks, stops answering or says that it will stop, the rows are
@@ -28,15 +22,15 @@ import java.util.concurrent.ThreadLocalRandom;
  * <p>It goes to a server that has fewer streams between two steps, when none is in flight and no row compiles. One that
  * does not take the rows in half a second is left for the old one, which still has them.
  *
+ * <p>Several servers are asked at once, so those that are silent cost a quarter of a second each. One that refuses for
+ * load is asked again when it said, not before. The caller's time bounds the search; the next begins anew.
+ *
  * <p>A step under which two servers ended is not sent to a third: its rows have failed (INTERNAL, reason
  * SERVERS_ENDED) and are closed; other rows and steps go on. For one thread at a time.
  */
 public final class FailoverStream implements AutoCloseable {
   /** How long an old server may take to be told goodbye. */
   private static final Duration GOODBYE = Duration.ofMillis(50);
-
-  /** How many servers may end under a step. */
-  private static final int MOST_ENDS = 2;
 
   /** How long a server that has fewer streams may take to open the rows. */
   private static final long SHORTEST_MOVE_MS = 40;
@@ -46,46 +40,23 @@ public final class FailoverStream implements AutoCloseable {
   /** How often it is looked at the servers once more at the start. */
   private static final int MOST_SETTLES = 3;
 
-  private static final long FIRST_DELAY_MS = 20;
-  private static final long MAX_DELAY_MS = 1000;
-
-  private static final Set<Status.Code> MAY_MOVE =
-      EnumSet.of(
-          Status.Code.UNAVAILABLE,
-          Status.Code.CANCELLED,
-          Status.Code.ABORTED,
-          Status.Code.DEADLINE_EXCEEDED,
-          Status.Code.RESOURCE_EXHAUSTED,
-          Status.Code.INTERNAL,
-          Status.Code.UNKNOWN);
-
-  /** A step without a reply. */
-  private static final class Sent {
-    private io.maskd.v1.Step step;
-    private final List<String> ended = new ArrayList<>(); // the servers that ended under it
-    private List<Long> failed = List.of(); // its rows, once it is given up
-
-    private Sent(io.maskd.v1.Step step) {
-      this.step = step;
-    }
-  }
+  /** No deadline: as far away as the clock can tell. */
+  private static final long FOREVER = Long.MAX_VALUE / 2;
 
   private final FailoverOptions options;
-  private List<String> servers;
+  private ServerList servers;
   private final RowLedger ledger = new RowLedger();
-  private final ArrayDeque<Sent> unanswered = new ArrayDeque<>();
-  private int at;
+  private final UnansweredSteps unanswered = new UnansweredSteps();
   private Spreader spreader; // where the stream spreads, once it is open; else null
   private MaskStream stream;
   private Welcome welcome;
   private Tokenizer vocabulary; // of the first welcome
-  private int givenUp; // of the unanswered, the oldest
   private long nextStep = 2; // a replay takes the number before the oldest step it leads to
   private int moves;
 
   private FailoverStream(FailoverOptions options) {
     this.options = options;
-    servers = new ArrayList<>(options.addresses);
+    servers = new ServerList(options.addresses, System::nanoTime);
   }
 
   /**
@@ -103,7 +74,7 @@ public final class FailoverStream implements AutoCloseable {
     FailoverStream opened = new FailoverStream(options);
     boolean isOne = options.addresses.size() == 1 && Names.match(options.addresses.get(0)) == null;
     if (options.inOrder || isOne) {
-      opened.findServer();
+      opened.findServer(System.nanoTime() + FOREVER);
     } else {
       opened.openSpread();
     }
@@ -117,8 +88,8 @@ public final class FailoverStream implements AutoCloseable {
   private void openSpread() {
     List<String> all = Names.serversOf(options.addresses, options.resolver);
     try (LoadAsker asker = new LoadAsker(options.connect)) {
-      servers = asker.ask(all, null).leastFirst(all);
-      findServer();
+      servers = new ServerList(asker.ask(all, null).leastFirst(all), System::nanoTime);
+      findServer(System.nanoTime() + FOREVER);
       int left = MOST_SETTLES;
       while (left > 0 && settleOnce(asker, all)) {
         --left;
@@ -129,12 +100,10 @@ public final class FailoverStream implements AutoCloseable {
       throw new MaskdException(Status.Code.CANCELLED, "the caller has been interrupted");
     }
     // All begin with the server that had least: they must not all go on to the same one.
-    String here = address();
-    Collections.shuffle(servers);
-    setAddress(here);
+    servers.shuffle();
     moves = 0;
     spreader = new Spreader(options);
-    spreader.come(here, welcome);
+    spreader.come(address(), welcome);
     spreader.start();
   }
 
@@ -152,13 +121,6 @@ public final class FailoverStream implements AutoCloseable {
     }
   }
 
-  private void setAddress(String address) {
-    if (!servers.contains(address)) {
-      servers.add(address);
-    }
-    at = servers.indexOf(address);
-  }
-
   /** Brings the rows to a server that has fewer streams; false: they stay. */
   private boolean goTo(Spreader.Offer offer) {
     long half = options.stepTimeout.toMillis() / 2;
@@ -172,7 +134,7 @@ public final class FailoverStream implements AutoCloseable {
       return false;
     }
     leave();
-    setAddress(offer.address());
+    servers.use(offer.address());
     stream = offer.stream();
     welcome = stream.welcome();
     ++moves;
@@ -193,28 +155,12 @@ public final class FailoverStream implements AutoCloseable {
     if (offer == null) {
       return;
     }
-    takeServers();
+    servers.replace(spreader.servers());
     if (goTo(offer)) {
       spreader.come(offer.address(), welcome);
     } else {
       spreader.leaveAlone(offer.address());
     }
-  }
-
-  /** Takes the servers that there are now, in the order of before. */
-  private void takeServers() {
-    List<String> now = spreader == null ? List.of() : spreader.servers();
-    if (now.isEmpty()) {
-      return;
-    }
-    String here = address();
-    servers.removeIf(server -> !server.equals(here) && !now.contains(server));
-    for (String server : now) {
-      if (!servers.contains(server)) {
-        servers.add(ThreadLocalRandom.current().nextInt(servers.size() + 1), server);
-      }
-    }
-    setAddress(here);
   }
 
   /**
@@ -242,7 +188,7 @@ public final class FailoverStream implements AutoCloseable {
    * @return its address
    */
   public String address() {
-    return servers.get(at);
+    return servers.address();
   }
 
   /**
@@ -263,47 +209,6 @@ public final class FailoverStream implements AutoCloseable {
     return moves;
   }
 
-  /** The steps that a server is still to answer. */
-  private List<Sent> live() {
-    return unanswered.stream().skip(givenUp).toList();
-  }
-
-  /** Takes the addresses in turn, from the one in use on. */
-  private void findServer() {
-    long deadline = System.nanoTime() + options.giveUpAfter.toNanos();
-    long delayMs = FIRST_DELAY_MS;
-    MaskdException differs = null; // what the last server said that means other masks
-    int differing = 0; // such servers in this round
-    for (int tries = 1; ; ++tries) {
-      MaskdException error;
-      try {
-        openHere();
-        return;
-      } catch (MaskdException failure) {
-        error = failure;
-      }
-      boolean isOther = error.code() == Status.Code.FAILED_PRECONDITION;
-      if (!isOther && !MAY_MOVE.contains(error.code()) || Thread.currentThread().isInterrupted()) {
-        throw error;
-      }
-      if (isOther) {
-        differs = error;
-        ++differing;
-      }
-      at = (at + 1) % servers.size();
-      if (tries % servers.size() != 0) {
-        continue;
-      }
-      long waitMs = MaskdClient.jittered(delayMs);
-      if (differing == servers.size() || System.nanoTime() + waitMs * 1_000_000 > deadline) {
-        throw differs != null ? differs : error;
-      }
-      differing = 0;
-      MaskdClient.sleep(waitMs);
-      delayMs = Math.min(2 * delayMs, MAX_DELAY_MS);
-    }
-  }
-
   private void checkVocabulary(Welcome said, String address) {
     Tokenizer here = said.getTokenizer();
     if (vocabulary == null) {
@@ -320,21 +225,33 @@ public final class FailoverStream implements AutoCloseable {
             + vocabulary.getHash());
   }
 
-  /** Opens on the address in use and brings the rows and the unanswered steps there. */
-  private void openHere() {
-    StreamOptions here = options.stream.from(nextStep - live().size() - 1, options.stepTimeout);
-    MaskStream opened = MaskStream.open(address(), options.connect, here);
-    try {
-      settle(opened, address(), options.compileTimeout.plus(options.stepTimeout));
-    } catch (MaskdException error) {
-      opened.cancel();
-      throw error;
-    }
-    stream = opened;
-    welcome = opened.welcome();
-    if (spreader != null) {
-      spreader.come(address(), welcome);
-    }
+  /** Looks for a server, until the caller's deadline, and brings the rows and the unanswered steps there. */
+  private void findServer(long deadline) {
+    StreamOptions from = options.stream.from(nextStep - unanswered.live().size() - 1, options.stepTimeout);
+    ServerSearch.Guest guest =
+        new ServerSearch.Guest() {
+          @Override
+          public MaskStream begin(String address, Runnable heard) {
+            return MaskStream.begin(address, options.connect, from, heard);
+          }
+
+          @Override
+          public void settle(MaskStream opened, String address) {
+            long most = options.compileTimeout.plus(options.stepTimeout).toNanos();
+            FailoverStream.this.settle(opened, address, Duration.ofNanos(left(most, deadline)));
+            stream = opened;
+            welcome = opened.welcome();
+            if (spreader != null) {
+              spreader.come(address, welcome);
+            }
+          }
+        };
+    new ServerSearch(servers, guest, deadline).find(options.giveUpAfter, from.openTimeout);
+  }
+
+  /** What is left until a deadline, {@code most} at most. */
+  private static long left(long most, long deadline) {
+    return Math.max(0, Math.min(most, deadline - System.nanoTime()));
   }
 
   /** Brings the rows and the unanswered steps to a stream that has just been opened. */
@@ -346,7 +263,7 @@ public final class FailoverStream implements AutoCloseable {
     } catch (MaskdException error) {
       throw error.at(address);
     }
-    live().stream().skip(1).forEach(sent -> opened.send(sent.step));
+    unanswered.live().stream().skip(1).forEach(sent -> opened.send(sent.step));
   }
 
   /**
@@ -354,32 +271,33 @@ public final class FailoverStream implements AutoCloseable {
    * has been said of each row. A row that cannot go on here speaks against this server.
    */
   private void replay(MaskStream opened, Duration timeout) {
-    for (Sent sent : live()) {
+    List<UnansweredSteps.Sent> live = unanswered.live();
+    for (UnansweredSteps.Sent sent : live) {
       Builder step = sent.step.toBuilder();
       ledger.writeTexts(step);
       ledger.dropCloses(step);
       sent.step = step.build();
     }
-    boolean isLive = !live().isEmpty();
     // A copy, as another server may have to open other rows in it.
-    Builder oldest = isLive ? live().get(0).step.toBuilder() : io.maskd.v1.Step.newBuilder();
+    Builder oldest = live.isEmpty() ? io.maskd.v1.Step.newBuilder() : live.get(0).step.toBuilder();
     Builder replay =
         io.maskd.v1.Step.newBuilder().setWaitForCompileMs((int) options.compileTimeout.toMillis());
     ledger.writeOpens(replay, oldest);
     opened.send(replay.build());
     ledger.applyReplay(opened.collect(timeout).rows());
-    if (isLive) {
+    if (!live.isEmpty()) {
       opened.send(oldest.build());
     }
   }
 
-  /** Takes the next address and all of the above. */
-  private void move() {
+  /** Leaves the server in use, which has failed with an error, for another one. */
+  private void move(MaskdException error, long deadline) {
     leave();
-    takeServers();
-    at = (at + 1) % servers.size();
+    servers.note(address(), error);
+    servers.replace(spreader == null ? List.of() : spreader.servers());
+    servers.goOn();
     ++moves;
-    findServer();
+    findServer(deadline);
   }
 
   private void leave() {
@@ -398,26 +316,7 @@ public final class FailoverStream implements AutoCloseable {
     if (stream == null || !isEnd || stream.goAway() != null) {
       return;
     }
-    for (Sent sent : live()) {
-      sent.ended.add(address());
-      if (sent.ended.size() >= MOST_ENDS) {
-        sent.failed = ledger.giveUp(sent.step);
-        ++givenUp; // an older step saw no fewer ends, so these are the oldest
-      }
-    }
-  }
-
-  /** Answers the oldest step, which is given up. */
-  private StepResult answerGivenUp() {
-    Sent sent = unanswered.remove();
-    --givenUp;
-    String message =
-        "the servers " + String.join(" and ", sent.ended)
-            + " ended under a step of this row: it is not sent to another";
-    MaskdException error =
-        new MaskdException(Status.Code.INTERNAL, message, "SERVERS_ENDED", "", null, null);
-    return new StepResult(
-        sent.step.getStep(), sent.failed.stream().map(id -> Row.failed(id, error)).toList(), List.of());
+    unanswered.noteEnd(address(), ledger);
   }
 
   /**
@@ -448,6 +347,7 @@ public final class FailoverStream implements AutoCloseable {
     ledger.dropCloses(step);
     io.maskd.v1.Step next = step.setStep(nextStep).build();
     boolean wasSent = false;
+    MaskdException failure = null;
     try {
       if (stream == null) {
         MaskStream.request(welcome, next, nextStep);
@@ -456,16 +356,17 @@ public final class FailoverStream implements AutoCloseable {
         wasSent = true;
       }
     } catch (MaskdException error) {
-      if (error.code() == Status.Code.RESOURCE_EXHAUSTED || !MAY_MOVE.contains(error.code())) {
+      if (error.code() == Status.Code.RESOURCE_EXHAUSTED || !ServerSearch.mayMove(error)) {
         throw error;
       }
       noteEnd(error);
+      failure = error;
     }
-    unanswered.add(new Sent(next));
+    unanswered.add(next);
     ++nextStep;
     if (!wasSent) {
       try {
-        move();
+        move(failure, System.nanoTime() + FOREVER);
       } catch (MaskdException error) {
         unanswered.removeLast();
         --nextStep;
@@ -489,8 +390,7 @@ public final class FailoverStream implements AutoCloseable {
   }
 
   /**
-   * Waits for the reply to the oldest step, as {@link MaskStream#collect}; it may move, for which the time does not
-   * hold.
+   * Waits for the reply to the oldest step, as {@link MaskStream#collect}; it may move, for which the time holds too.
    *
    * @param timeout how long
    * @return the reply
@@ -502,24 +402,25 @@ public final class FailoverStream implements AutoCloseable {
       throw new MaskdException(Status.Code.FAILED_PRECONDITION, "no step is in flight");
     }
     long deadline = System.nanoTime() + timeout.toNanos();
-    while (givenUp == 0) {
+    while (!unanswered.isGivenUp()) {
+      MaskdException error;
       try {
         return collectHere(deadline);
-      } catch (MaskdException error) {
-        if (givenUp > 0) {
-          break;
-        }
-        boolean isCallers = System.nanoTime() >= deadline || Thread.currentThread().isInterrupted();
-        boolean mayMove =
-            MAY_MOVE.contains(error.code()) || error.code() == Status.Code.FAILED_PRECONDITION;
-        if (isCallers || !mayMove) {
-          throw error;
-        }
+      } catch (MaskdException failure) {
+        error = failure;
       }
-      move();
+      if (unanswered.isGivenUp()) {
+        break;
+      }
+      boolean isCallers = System.nanoTime() - deadline >= 0 || Thread.currentThread().isInterrupted();
+      boolean mayMove = ServerSearch.mayMove(error) || error.code() == Status.Code.FAILED_PRECONDITION;
+      if (isCallers || !mayMove) {
+        throw error;
+      }
+      move(error, deadline);
     }
     leave(); // the next step finds another server
-    return answerGivenUp();
+    return unanswered.answerGivenUp();
   }
 
   /** Waits for the server in use, and books what it says. */
@@ -527,12 +428,12 @@ public final class FailoverStream implements AutoCloseable {
     if (stream == null) {
       throw new MaskdException(Status.Code.UNAVAILABLE, "no server is in use");
     }
-    io.maskd.v1.Step oldest = unanswered.element().step;
+    io.maskd.v1.Step oldest = unanswered.oldest();
     long patience =
         options.stepTimeout.plusMillis(Integer.toUnsignedLong(oldest.getWaitForCompileMs())).toNanos();
     StepResult result;
     try {
-      result = stream.collect(Duration.ofNanos(Math.max(0, Math.min(patience, deadline - System.nanoTime()))));
+      result = stream.collect(Duration.ofNanos(left(patience, deadline)));
     } catch (MaskdException error) {
       noteEnd(error);
       throw error;
@@ -550,7 +451,6 @@ public final class FailoverStream implements AutoCloseable {
   @Override
   public void close() {
     unanswered.clear();
-    givenUp = 0;
     endSpreader();
     if (stream != null) {
       MaskStream last = stream;

@@ -37,6 +37,7 @@ public final class MaskStream implements AutoCloseable {
   private final ClientCall<DecodeRequest, DecodeResponse> call;
   private final LinkedBlockingQueue<Heard> heard = new LinkedBlockingQueue<>();
   private final ArrayDeque<Long> inFlight = new ArrayDeque<>();
+  private Hello hello;
   private Welcome welcome;
   private MaskReader masks;
   private long next;
@@ -51,9 +52,9 @@ public final class MaskStream implements AutoCloseable {
   }
 
   static MaskStream open(String address, ConnectOptions connect, StreamOptions options) {
-    MaskStream stream = new MaskStream(connect.dial(address), options.firstStep);
+    MaskStream stream = begin(address, connect, options, () -> {});
     try {
-      stream.sayHello(options.hello(), options.openTimeout);
+      stream.begun(options.openTimeout);
       return stream;
     } catch (MaskdException error) {
       stream.cancel();
@@ -61,12 +62,21 @@ public final class MaskStream implements AutoCloseable {
     }
   }
 
-  private void sayHello(Hello hello, Duration timeout) {
+  /** Connects and says hello, and does not wait: {@code onHeard} runs with each message, and at the end. */
+  static MaskStream begin(String address, ConnectOptions connect, StreamOptions options, Runnable onHeard) {
+    MaskStream stream = new MaskStream(connect.dial(address), options.firstStep);
+    stream.sayHello(options.hello(), onHeard);
+    return stream;
+  }
+
+  private void sayHello(Hello said, Runnable onHeard) {
+    hello = said;
     call.start(
         new ClientCall.Listener<>() {
           @Override
           public void onMessage(DecodeResponse message) {
             heard.add(new Heard(message, null));
+            onHeard.run();
             call.request(1);
           }
 
@@ -75,11 +85,20 @@ public final class MaskStream implements AutoCloseable {
             MaskdException error =
                 status.isOk() ? null : MaskdException.of(new StatusRuntimeException(status, trailers));
             heard.add(new Heard(null, error));
+            onHeard.run();
           }
         },
         new Metadata());
     call.request(1);
     call.sendMessage(DecodeRequest.newBuilder().setHello(hello).build());
+  }
+
+  /** Reads the welcome, which has come. */
+  void begun() {
+    begun(Duration.ZERO);
+  }
+
+  private void begun(Duration timeout) {
     DecodeResponse response = next(timeout);
     if (!response.hasWelcome()) {
       throw MaskdException.internal("the server said something else than welcome");
@@ -87,6 +106,10 @@ public final class MaskStream implements AutoCloseable {
     welcome = response.getWelcome();
     StreamOptions.checkWelcome(hello, welcome);
     masks = new MaskReader(welcome);
+  }
+
+  static MaskdException noAnswer(Duration timeout) {
+    return new MaskdException(Status.Code.DEADLINE_EXCEEDED, "no answer within " + timeout.toMillis() + " ms");
   }
 
   /** The next message, or the end as an error. */
@@ -102,7 +125,7 @@ public final class MaskStream implements AutoCloseable {
       throw new MaskdException(Status.Code.CANCELLED, "the caller has been interrupted");
     }
     if (next == null) {
-      throw new MaskdException(Status.Code.DEADLINE_EXCEEDED, "no answer within " + timeout.toMillis() + " ms");
+      throw noAnswer(timeout);
     }
     if (next.message == null) {
       ended = next.end == null;

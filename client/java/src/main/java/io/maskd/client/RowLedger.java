@@ -218,9 +218,12 @@ final class RowLedger {
       }
       if (reply.isRefused()) {
         if (row.isLate) {
-          throw cannotGoOn(reply.id(), reply.error() == null ? "is refused" : reply.error().getMessage());
+          throw cannotGoOn(reply.id(), "is refused", reply.error());
         }
         continue;
+      }
+      if (row.isLate && isForLoad(reply)) {
+        throw cannotGoOn(reply.id(), "is refused", reply.error());
       }
       if (!answered.add(reply.id())) {
         throw MaskdException.internal("the server answers row " + reply.id() + " twice");
@@ -315,7 +318,10 @@ final class RowLedger {
           }
           Row reply = answers.get(id);
           if (reply == null) {
-            throw cannotGoOn(id, "is not answered");
+            throw cannotGoOn(id, "is not answered", null);
+          }
+          if (isForLoad(reply) && !row.failed) {
+            throw cannotGoOn(id, "is refused", reply.error());
           }
           if (row.isUsed && !row.failed && reply.state() != RowState.ROW_STATE_COMPILING) {
             standsWhereBooked(row, reply);
@@ -328,13 +334,13 @@ final class RowLedger {
   private static void standsWhereBooked(LedgerRow row, Row reply) {
     boolean lacksRoom = lacksRoom(reply);
     if (reply.error() != null && !lacksRoom) {
-      throw cannotGoOn(reply.id(), reply.error().getMessage());
+      throw cannotGoOn(reply.id(), "is refused", reply.error());
     }
     if (reply.masks().isEmpty() && !lacksRoom) {
-      throw cannotGoOn(reply.id(), "has no mask");
+      throw cannotGoOn(reply.id(), "has no mask", null);
     }
     if (reply.tokenCount() != row.size) {
-      throw cannotGoOn(reply.id(), "has not taken its tokens");
+      throw cannotGoOn(reply.id(), "has not taken its tokens", null);
     }
   }
 
@@ -382,8 +388,18 @@ final class RowLedger {
     return replies.stream().anyMatch(row -> row.id() == id && row.isRefused() == refused);
   }
 
-  private static MaskdException cannotGoOn(long id, String why) {
-    return new MaskdException(Status.Code.UNAVAILABLE, "row " + id + " cannot go on here: " + why);
+  /** A server's fault, with the server's own words and its time to come again where it said them. */
+  private static MaskdException cannotGoOn(long id, String why, MaskdException said) {
+    String message = "row " + id + " cannot go on here: " + (said == null ? why : said.getMessage());
+    return said == null
+        ? new MaskdException(Status.Code.UNAVAILABLE, message)
+        : new MaskdException(Status.Code.UNAVAILABLE, message, said.reason(), "", said.retryAfter(), said);
+  }
+
+  /** Whether a row was refused for load: the server had no room for its grammar, and may later. */
+  private static boolean isForLoad(Row reply) {
+    boolean isRefused = reply.isRefused() || reply.state() == RowState.ROW_STATE_FAILED;
+    return isRefused && reply.error() != null && reply.error().retryAfter() != null;
   }
 
   /**

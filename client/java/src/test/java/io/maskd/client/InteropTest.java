@@ -1,8 +1,10 @@
 package io.maskd.client;
 
+import static io.maskd.client.EngineSteps.engineStep;
+import static io.maskd.client.EngineSteps.masksOf;
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
@@ -10,6 +12,10 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 import io.grpc.Status;
 import io.maskd.v1.OpenRow;
 import io.maskd.v1.RowState;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,6 +24,8 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Timer;
+import java.util.TimerTask;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -32,56 +40,13 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Runs the interop list of tests/interop against real servers (MASKD_SERVER: the program's path). */
 class InteropTest {
-  private static final int WIDTH = 2080;
+  static final int WIDTH = 2080;
   private static final int ENGINE_STEPS = 40;
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final String SERVER = System.getenv("MASKD_SERVER");
 
   @TempDir Path folder;
   private final List<Program> started = new ArrayList<>();
-
-  /** A process of a test, and the address that it serves. */
-  private record Program(Path path, Process process) {
-    String address() {
-      return "unix:" + path;
-    }
-
-    void signal(String name) throws Exception {
-      assertEquals(0, new ProcessBuilder("kill", "-s", name, "" + process.pid()).start().waitFor());
-    }
-
-    /** Halts the process, and waits until each of its threads stands. */
-    void stop() throws Exception {
-      signal("STOP");
-      for (int i = 0; i < 2000; ++i) {
-        boolean stands = true;
-        try (var tasks = Files.newDirectoryStream(Path.of("/proc/" + process.pid() + "/task"))) {
-          for (Path task : tasks) {
-            stands &= Files.readString(task.resolve("stat")).contains(") T ");
-          }
-        }
-        if (stands) {
-          return;
-        }
-        Thread.sleep(1);
-      }
-      throw new AssertionError("the server does not stand still");
-    }
-
-    void kill() throws InterruptedException {
-      process.destroyForcibly().waitFor();
-    }
-
-    MaskdClient connect() {
-      return MaskdClient.connect(address(), ConnectOptions.builder().waitForServer(TIMEOUT).build());
-    }
-
-    MaskStream open() {
-      try (MaskdClient client = connect()) {
-        return client.openStream(StreamOptions.builder(WIDTH).build());
-      }
-    }
-  }
 
   private Program start(Function<Path, List<String>> command) throws Exception {
     return start(folder.resolve("s" + started.size()), command);
@@ -145,6 +110,8 @@ class InteropTest {
     scenarios.put("two_deaths", this::twoDeaths);
     scenarios.put("drain", this::drain);
     scenarios.put("balance", this::balance);
+    scenarios.put("lost_zone", this::lostZone);
+    scenarios.put("queue_full", this::queueFull);
     Program shared = server();
     return Cases.load().stream()
         .map(
@@ -277,13 +244,13 @@ class InteropTest {
     stream.cancel();
   }
 
+  private static FailoverOptions.Builder inOrder(List<String> addresses) {
+    return FailoverOptions.builder(addresses, StreamOptions.builder(WIDTH).build()).inOrder(true);
+  }
+
   private static FailoverStream openFailover(Program... servers) {
     List<String> addresses = Arrays.stream(servers).map(Program::address).toList();
-    return FailoverStream.open(
-        FailoverOptions.builder(addresses, StreamOptions.builder(WIDTH).build())
-            .inOrder(true)
-            .giveUpAfter(Duration.ofSeconds(2))
-            .build());
+    return FailoverStream.open(inOrder(addresses).giveUpAfter(Duration.ofSeconds(2)).build());
   }
 
   private void wrongVocabulary() throws Exception {
@@ -302,37 +269,6 @@ class InteropTest {
         error.getMessage().contains("549865214666861bd3f33839842e48cc81cc3f68229504f1958f5083842f8204"));
   }
 
-  /** What an engine says in a step: two rows, one of them forked from the other. */
-  private static Step engineStep(int number) {
-    Step step = new Step();
-    int letter = 'a' + number % 26;
-    if (number == 0) {
-      return step.open(1, Target.regex("([a-z][a-m]?[0-9]?)*")).waitForCompile(Duration.ofSeconds(5));
-    }
-    if (number == 5) {
-      step.fork(1, 2);
-    }
-    step.take(1, letter);
-    if (number > 5) {
-      step.take(2, letter, '5');
-    }
-    if (number % 4 == 3) {
-      step.rollback(1, 1);
-    }
-    return step;
-  }
-
-  /** All masks of a reply. */
-  private static List<String> masksOf(StepResult result) {
-    List<String> masks = new ArrayList<>();
-    for (Row row : result.rows()) {
-      assertNull(row.error());
-      assertEquals(1, row.masks().size());
-      masks.add(row.id() + " " + row.tokenCount() + " " + Arrays.toString(row.masks().get(0).words()));
-    }
-    return masks;
-  }
-
   /** The masks of an engine whose server nothing happens to. */
   private List<String> undisturbed() throws Exception {
     List<String> masks = new ArrayList<>();
@@ -347,22 +283,97 @@ class InteropTest {
   private void failover() throws Exception {
     Program a = server();
     Program b = server();
+    expectMove(openFailover(a, b), a, b, a::kill);
+  }
+
+  /**
+   * Has an engine's server killed under a step: the stream goes on elsewhere, with the masks of one that nothing
+   * happened to.
+   */
+  private void expectMove(FailoverStream opened, Program from, Program to, Executable kill) throws Exception {
     List<String> masks = new ArrayList<>();
-    try (FailoverStream stream = openFailover(a, b)) {
+    try (FailoverStream stream = opened) {
       for (int i = 0; i < ENGINE_STEPS; ++i) {
         if (i == 20) {
-          a.stop();
+          from.stop();
         }
         stream.submit(engineStep(i));
         if (i == 20) {
-          a.kill();
+          assertDoesNotThrow(kill);
         }
         masks.addAll(masksOf(stream.collect(TIMEOUT)));
       }
       assertEquals(1, stream.moves());
-      assertEquals(b.address(), stream.address());
+      assertEquals(to.address(), stream.address());
     }
     assertEquals(undisturbed(), masks);
+  }
+
+  /** Takes connections and says nothing. */
+  private static ServerSocketChannel silent(Path path) throws IOException {
+    return ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(UnixDomainSocketAddress.of(path));
+  }
+
+  /** Each of the silent ones would be given longer than the whole search has. */
+  private void lostZone() throws Exception {
+    Program a = server();
+    Program b = server();
+    List<String> addresses = new ArrayList<>(List.of(a.address()));
+    List<ServerSocketChannel> zone = new ArrayList<>();
+    for (int i = 0; i < 8; ++i) {
+      zone.add(silent(folder.resolve("silent" + i)));
+      addresses.add("unix:" + folder.resolve("silent" + i));
+    }
+    addresses.add(b.address());
+    FailoverOptions options = inOrder(addresses).stepTimeout(Duration.ofMinutes(1)).giveUpAfter(TIMEOUT).build();
+    expectMove(FailoverStream.open(options), a, b, a::kill);
+    for (ServerSocketChannel each : zone) {
+      each.close();
+    }
+  }
+
+  /** Opens slow grammars until one is refused for the compile queue. */
+  private static void fillQueue(MaskStream holder) {
+    for (int row = 0; row < 10; ++row) {
+      List<Row> rows = run(holder, new Step().open(row, EngineSteps.slow(row + "x"))).rows();
+      if (!rows.isEmpty() && rows.get(0).state() == RowState.ROW_STATE_FAILED) {
+        assertEquals("COMPILE_QUEUE_FULL", rows.get(0).error().reason());
+        assertNotNull(rows.get(0).error().retryAfter());
+        return;
+      }
+    }
+    throw new AssertionError("the queue does not fill");
+  }
+
+  /** Before the server whose queue is full stands a program that ends when it is asked earlier than that has said. */
+  private void queueFull() throws Exception {
+    Program a = server();
+    List<String> flags = List.of("--compile_threads=1", "--compile_queue=1", "--max_compile_work=1000000000");
+    Program full =
+        start(path -> Stream.concat(command(path, true).stream(), flags.stream()).toList());
+    String script = Cases.INTEROP.resolve("early.py").toString();
+    Program early =
+        start(path -> List.of("python3", script, path.toString(), full.path().toString(), "200"));
+    MaskStream holder = full.open();
+    fillQueue(holder);
+    FailoverOptions options = inOrder(List.of(a.address(), early.address())).giveUpAfter(TIMEOUT).build();
+    Timer timer = new Timer(true);
+    expectMove(
+        FailoverStream.open(options),
+        a,
+        early,
+        () -> {
+          timer.schedule(
+              new TimerTask() {
+                @Override
+                public void run() {
+                  holder.cancel();
+                }
+              },
+              500);
+          a.kill();
+        });
+    assertTrue(early.process().isAlive(), "the server was asked before it said");
   }
 
   private void drain() throws Exception {
@@ -387,13 +398,14 @@ class InteropTest {
   /** A server that the word "deadly" ends. */
   private Program mortal(Program server) throws Exception {
     String script = Cases.INTEROP.resolve("mortal.py").toString();
-    return start(path -> List.of("python3", script, path.toString(), server.path.toString(), "deadly"));
+    return start(path -> List.of("python3", script, path.toString(), server.path().toString(), "deadly"));
   }
 
   private void twoDeaths() throws Exception {
     Program server = server();
+    Program b = mortal(server);
     Program c = mortal(server);
-    FailoverStream stream = openFailover(mortal(server), mortal(server), c);
+    FailoverStream stream = openFailover(mortal(server), b, c);
     masksOf(run(stream, engineStep(0)));
     StepResult result = run(stream, new Step().open(66, Target.regex("deadly[0-9]")));
     assertEquals(1, result.rows().size());
@@ -403,7 +415,7 @@ class InteropTest {
     assertEquals(Status.Code.INTERNAL, row.error().code());
     assertEquals("SERVERS_ENDED", row.error().reason());
     masksOf(run(stream, engineStep(1)));
-    assertTrue(c.process.isAlive(), "the third server got the step too");
+    assertTrue(b.process().isAlive() || c.process().isAlive(), "the third server got the step too");
     stream.cancel();
   }
 
@@ -459,10 +471,10 @@ class InteropTest {
     for (int i = 0; i < servers.size(); ++i) {
       Program old = servers.get(i);
       old.signal("TERM");
-      while (old.process.isAlive()) {
+      while (old.process().isAlive()) {
         engines.step();
       }
-      servers.set(i, answering(serve(old.path)));
+      servers.set(i, answering(serve(old.path())));
     }
     engines.stepUntilEven(servers);
     servers.add(answering(server()));

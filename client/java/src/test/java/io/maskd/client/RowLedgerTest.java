@@ -9,9 +9,11 @@ import com.google.protobuf.ByteString;
 import io.grpc.Status;
 import io.maskd.v1.OpenRow;
 import io.maskd.v1.RowState;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 class RowLedgerTest {
   private static Row answer(long id, RowState state, int tokens, String grammarId, MaskdException error) {
@@ -123,5 +125,33 @@ class RowLedgerTest {
     var closing = new Step().close(1).close(4).takeMessage().toBuilder();
     ledger.dropCloses(closing);
     assertEquals(List.of(4L), closing.getCloseList());
+  }
+
+  /** A refusal for load speaks against the server, not against the row, and keeps its time. */
+  @Test
+  void keepsWhenAServerThatHasNoRoomMayBeAskedAgain() {
+    Duration after = Duration.ofMillis(200);
+    var full = new MaskdException(Status.Code.RESOURCE_EXHAUSTED, "full", "COMPILE_QUEUE_FULL", "", after, null);
+    List<Row> refused = List.of(answer(1, RowState.ROW_STATE_FAILED, 0, "", full));
+    RowLedger late = compiling();
+    late.writeOpens(io.maskd.v1.Step.newBuilder(), io.maskd.v1.Step.newBuilder());
+    List<Executable> bookings =
+        List.of(
+            () -> opened().applyReplay(refused),
+            () -> compiling().applyReplay(refused),
+            () -> late.apply(io.maskd.v1.Step.getDefaultInstance(), refused));
+    for (Executable book : bookings) {
+      MaskdException error = assertThrows(MaskdException.class, book);
+      assertEquals(Status.Code.UNAVAILABLE, error.code());
+      assertEquals("COMPILE_QUEUE_FULL", error.reason());
+      assertEquals(after, error.retryAfter());
+    }
+  }
+
+  private static RowLedger compiling() {
+    RowLedger ledger = new RowLedger();
+    Step step = new Step().open(1, Target.regex("a*"));
+    ledger.apply(step.takeMessage(), List.of(answer(1, RowState.ROW_STATE_COMPILING, 0, "", null)));
+    return ledger;
   }
 }

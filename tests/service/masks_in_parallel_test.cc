@@ -1,0 +1,160 @@
+// Masks of one step by several threads: the oracle is a stream whose own thread makes them all.
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include <gtest/gtest.h>
+
+#include "cache/work_pool.h"
+#include "service/grammars/grammar_store.h"
+#include "service/grammars/tokenizer_store.h"
+#include "service/streams/stream_session.h"
+#include "tests/service/session_fixture.h"
+
+namespace maskd::service {
+namespace {
+
+constexpr int kGrammars = 6;
+constexpr int kRowsAGrammar = 8;  // each with one fork
+constexpr int kSteps = 40;
+
+// Every mask is made at a step: nothing is made ahead.
+Config WithoutMasksAhead() {
+  Config config;
+  config.warm_up_ms = 0;
+  config.look_ahead_masks = 0;
+  config.compile_threads = 1;
+  return config;
+}
+
+// A stream of its own server; `mask_makers` may be null.
+class Stream {
+ public:
+  explicit Stream(cache::WorkPool* mask_makers)
+      : tokenizers_(std::move(*TokenizerStore::Load({}, 1 << 20))),
+        grammars_(WithoutMasksAhead(), nullptr),
+        session_(&tokenizers_->all().front(), &grammars_, StreamLimits(), FormTerms(), nullptr) {
+    session_.HelpedBy(mask_makers, nullptr);
+  }
+
+  const StepResult& Run(const StepRequest& request) {
+    const auto result = session_.Step(request, &NeverCancelled);
+    EXPECT_TRUE(result.ok()) << result.status();
+    return **result;
+  }
+
+ private:
+  std::unique_ptr<const TokenizerStore> tokenizers_;
+  GrammarStore grammars_;
+  StreamSession session_;
+};
+
+GrammarTarget Schema(int number) {
+  // Distinct items are a row's own states, which forks share; the name tells the grammars apart.
+  GrammarTarget target;
+  target.source = GrammarSource{
+      "json_schema",
+      absl::StrCat(R"({"type":"object","required":["n)", number, R"(","tags"],"properties":{"n)",
+                   number, R"(":{"type":"integer"},"tags":{"type":"array","uniqueItems":true,)",
+                   R"("minItems":2,"items":{"enum":["red","green","blue"]}}}})"),
+      {}};
+  return target;
+}
+
+StepRequest Opening() {
+  StepRequest request;
+  request.step = 1;
+  request.wait_ms = 60'000;
+  for (int grammar = 0; grammar < kGrammars; ++grammar) {
+    for (int row = 0; row < kRowsAGrammar; ++row) {
+      RowToOpen open;
+      open.row = static_cast<RowId>(2 * (grammar * kRowsAGrammar + row));
+      open.target = Schema(grammar);
+      request.opens.push_back(std::move(open));
+    }
+  }
+  return request;
+}
+
+// A fork of each row, beside it from here on.
+StepRequest Forking() {
+  StepRequest request;
+  request.step = 2;
+  for (RowId row = 0; row < 2 * kGrammars * kRowsAGrammar; row += 2)
+    request.forks.push_back({row, row + 1});
+  return request;
+}
+
+// What a row is answered, readable.
+std::string Shown(const RowResult& row) {
+  std::string shown = absl::StrCat("row ", row.row, " state ", static_cast<int>(row.state), " ",
+                                   row.error.ToString());
+  for (const Position& position : row.positions) {
+    absl::StrAppend(&shown, " [", static_cast<int>(position.state), " ",
+                    static_cast<int>(position.form.kind), ":");
+    if (position.mask == nullptr) continue;
+    for (TokenId id = 0; id < position.mask->vocab_size(); ++id)
+      if (position.mask->Allows(id)) absl::StrAppend(&shown, " ", id);
+    absl::StrAppend(&shown, "]");
+  }
+  return shown;
+}
+
+// A random token that the row's mask allows, of one of its first.
+TokenId Pick(const TokenMask& mask, std::mt19937& random) {
+  std::vector<TokenId> allowed;
+  for (TokenId id = 0; id < mask.vocab_size(); ++id)
+    if (mask.Allows(id)) allowed.push_back(id);
+  return allowed[random() % allowed.size()];
+}
+
+// Each row takes a token at random, with a draft that may be refused somewhere; a row that has
+// ended takes none.
+StepRequest Moving(const std::map<RowId, RowResult>& rows, std::uint64_t step,
+                   std::mt19937& random) {
+  StepRequest request;
+  request.step = step;
+  for (const auto& [id, row] : rows) {
+    RowToMove move;
+    move.row = row.row;
+    if (row.state == RowState::kActive) move.tokens = {Pick(*row.positions.front().mask, random)};
+    move.has_drafts = true;
+    for (const char byte : std::string(R"({"n)")) move.drafts.push_back(byte);
+    move.drafts.push_back(static_cast<TokenId>(random() % 256));
+    if (row.row % 3 == 0) move.draft_parents = {-1, -1, 1, 0};
+    if (row.row % 5 == 0 && step == 3) move.remaining_tokens = 60;
+    request.moves.push_back(std::move(move));
+  }
+  return request;
+}
+
+TEST(MasksInParallelTest, AreThoseOfOneThread) {
+  cache::WorkPool mask_makers(3, 64);
+  Stream alone(nullptr);
+  Stream helped(&mask_makers);
+  std::mt19937 random(7);
+  int active = 0;
+  std::map<RowId, RowResult> rows;  // the last answer of each
+  StepRequest request = Opening();
+  for (std::uint64_t step = 1; step <= kSteps; ++step) {
+    const StepResult& expected = alone.Run(request);
+    const StepResult& found = helped.Run(request);
+    ASSERT_EQ(found.rows.size(), expected.rows.size()) << "step " << step;
+    for (std::size_t i = 0; i < expected.rows.size(); ++i) {
+      ASSERT_EQ(Shown(found.rows[i]), Shown(expected.rows[i])) << "step " << step;
+      rows[expected.rows[i].row] = expected.rows[i];
+      active += expected.rows[i].state == RowState::kActive ? 1 : 0;
+    }
+    request = step == 1 ? Forking() : Moving(rows, step + 1, random);
+  }
+  EXPECT_GT(active, kSteps * kGrammars * kRowsAGrammar / 2)
+      << "rows ended too soon to show anything";
+}
+
+}  // namespace
+}  // namespace maskd::service
