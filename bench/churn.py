@@ -11,6 +11,9 @@ a row is opened with its first valid instance as drafts, so that every mask on i
 The server runs in a memory control group of its own where this machine lets us make one (as root); else only
 --memory_bytes bounds it, and the line says so. Five times a second its resident size is read and its metrics are scraped.
 
+`--minutes` goes on for so long, whatever the passes: from `--settled_minutes` on the resident size should be flat, and its
+least and most are printed.
+
 Prints the peak, how far the sum of maskd_memory_bytes was from the resident size, refusals, and what is resident some
 seconds after the load.
 """
@@ -97,8 +100,10 @@ class Watch(threading.Thread):
     def __init__(self, server):
         super().__init__(daemon=True)
         self.server, self.over, self.peak, self.gaps = server, threading.Event(), 0, []
+        self.sizes = []  # seconds since the start, resident bytes
 
     def run(self):
+        began = time.monotonic()
         while not self.over.wait(0.2):
             try:
                 before = self.server.resident()
@@ -109,6 +114,7 @@ class Watch(threading.Thread):
             said = sum(value for name, value in figures.items()
                        if name.startswith("maskd_memory_bytes{"))
             self.peak = max(self.peak, before, after)
+            self.sizes.append((time.monotonic() - began, after))
             held = (before + after) / 2
             self.gaps.append(abs(said - held) / held)
 
@@ -132,17 +138,26 @@ def take(stream, row, text, tokens, order):
     return "ok" if answer.error is None else answer.error.reason or answer.error.code
 
 
-def work(server, cases, share, shares, options, counts):
+def turns(options, deadline):
+    turn = 0
+    while turn < options.passes if deadline is None else time.monotonic() < deadline:
+        yield turn
+        turn += 1
+
+
+def work(server, cases, share, shares, options, counts, deadline):
     names = [each.split("=")[0] for each in options.tokenizer]
     with maskd.Client(server.address, timeout_s=120) as client:
         widths = {each["name"]: each["vocab_size"] for each in client.tokenizers()}
         streams = {name: client.open_stream(widths[name], tokenizer=name) for name in names}
         row = 0
-        for turn in range(options.passes):
+        for turn in turns(options, deadline):
             for order in ("PROPERTY_ORDER_DECLARED", "PROPERTY_ORDER_ANY"):
                 for number, (text, tokens) in enumerate(cases):
                     if number % shares != share:
                         continue
+                    if deadline is not None and time.monotonic() > deadline:
+                        return
                     row += 1
                     name = names[(number + turn) % len(names)]
                     try:
@@ -157,6 +172,17 @@ def mib(number):
     return f"{number / (1 << 20):,.0f} MiB"
 
 
+def print_settled(sizes, settled_minutes):
+    settled = [size for seconds, size in sizes if seconds >= settled_minutes * 60]
+    if not settled:
+        return
+    quarter = max(len(settled) // 4, 1)
+    means = [sum(part) / len(part) for part in (settled[:quarter], settled[-quarter:])]
+    print(f"resident from minute {settled_minutes:g} on: {mib(min(settled))} to {mib(max(settled))}, "
+          f"{max(settled) / min(settled) - 1:.1%} apart; the last quarter's mean is "
+          f"{means[1] / means[0] - 1:+.1%} of the first's")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--server", required=True)
@@ -165,6 +191,8 @@ def main():
     parser.add_argument("--limit_bytes", type=int, default=2 << 30)
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--passes", type=int, default=2)
+    parser.add_argument("--minutes", type=float, help="go on for so long, in place of --passes")
+    parser.add_argument("--settled_minutes", type=float, default=5)
     parser.add_argument("--limit", type=int, default=0, help="schemas; 0: all")
     parser.add_argument("--flag", action="append", default=[], help="a further flag of the server")
     options = parser.parse_args()
@@ -177,8 +205,10 @@ def main():
         watch = Watch(server)
         watch.start()
         began = time.monotonic()
+        deadline = None if options.minutes is None else began + options.minutes * 60
         clients = [threading.Thread(target=work, args=(server, cases, i, options.clients, options,
-                                                       counts)) for i in range(options.clients)]
+                                                       counts, deadline))
+                   for i in range(options.clients)]
         for each in clients:
             each.start()
         for each in clients:
@@ -195,6 +225,7 @@ def main():
         print(f"resident: {mib(start)} at the start, peak {mib(watch.peak)}, "
               f"{watch.peak / options.limit_bytes:.0%} of the limit; gauges' sum off by "
               f"{gaps[len(gaps) // 2]:.1%} at the median, {gaps[-1]:.1%} at most, of {len(gaps)} scrapes")
+        print_settled(watch.sizes, options.settled_minutes)
         if died is not None:
             return 1
         for after in (2, 10):

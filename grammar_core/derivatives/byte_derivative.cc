@@ -227,11 +227,12 @@ TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& 
     if (!ends_name) return kNothingTerm;
     return objects_->AfterName(object, progress, AsNameSet(store_->term(characters)).first, work);
   }
-  const CharEdges& edges = characters_->LiveEdges(characters, work);
-  if (!work.ok()) return kFailedTerm;
-  if (step.result == CharStep::Result::kPartial) return DerivePartial(term, step.partial, edges);
-  const CharEdge* edge = FindEdge(edges, step.character);
-  return edge == nullptr ? kNothingTerm : EncodeLike(term, edge->to, {partial.spelling});
+  if (step.result == CharStep::Result::kPartial) {
+    const CharEdges& edges = characters_->LiveEdges(characters, work);
+    return work.ok() ? DerivePartial(term, step.partial, edges) : TermId(kFailedTerm);
+  }
+  const CharTerm next = characters_->Behind(characters, step.character, work);
+  return work.ok() ? EncodeLike(term, next, {partial.spelling}) : TermId(kFailedTerm);
 }
 
 // All characters of an edge lead to one state, which is made once for them all.

@@ -246,6 +246,18 @@ const CharEdges& CharDerivative::LiveEdges(CharTerm term, Work& work) {
   return *known.live;
 }
 
+CharTerm CharDerivative::Behind(CharTerm term, std::uint32_t character, Work& work) {
+  if (store_->term(term).kind != TermKind::kNameSet) {
+    const CharEdge* const edge = FindEdge(LiveEdges(term, work), character);
+    return edge == nullptr ? kNothingTerm : edge->to;
+  }
+  if (!work.Spend()) return kNothingTerm;
+  const NameSetView set = AsNameSet(store_->term(term));
+  const CharTerm names =
+      objects_->NamesBehind(set.object, set.progress, set.first, set.depth, character, work);
+  return store_->ChargeEffort(work) ? names : kNothingTerm;
+}
+
 // Each term is pushed once and there are at most max_states_ of them, so the search ends. Where
 // nothing is left to look at, each term that was met leads only to others that were met or are
 // Nothing, and no text ends in any of them: all are Nothing.

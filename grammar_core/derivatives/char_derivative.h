@@ -33,6 +33,9 @@ class CharDerivative final : public CharEdgeSource {
   const CharEdges& Edges(CharTerm term, Work& work) override;
   // The edges of `term` that lead to a string. Empty when `work` fails: RESOURCE_EXHAUSTED.
   const CharEdges& LiveEdges(CharTerm term, Work& work);
+  // What one character leads to, by those edges; kNothingTerm where there is none. No edges are
+  // kept of an object's names, as a text takes one of them. Meaningless when `work` failed.
+  CharTerm Behind(CharTerm term, std::uint32_t character, Work& work);
 
   // Whether `term` holds no string. Decided by a search for a nullable derivative, of intersections
   // by that of ConditionSearch; remembered.

@@ -312,10 +312,7 @@ void MaskMaker::MakeByWalkOrClosure(TermId state, std::optional<MaskRoute> route
   // where the walk would be long.
   std::optional<Closure> closure = FindStructuralClosure(automaton_, state, *work_);
   if (!closure.has_value()) {
-    if (!route.has_value() && CountTaken(state) < kWideState &&
-        Walk(all, state, kNarrowNodes, mask)) {
-      return;
-    }
+    if (!route.has_value() && !IsWide(state) && Walk(all, state, kNarrowNodes, mask)) return;
     const int longest = masks_->index().vocabulary().max_token_bytes();
     closure = FindClosure(automaton_, state, longest, *work_);
   }
@@ -334,13 +331,12 @@ void MaskMaker::WalkCandidates(const CandidateClass& candidates, TermId state, M
   Walk(*trie, state, kAllNodes, mask);
 }
 
-int MaskMaker::CountTaken(TermId state) {
+bool MaskMaker::IsWide(TermId state) {
+  const WalkStates::State begin = states_.Enter(state);
   int taken = 0;
-  for (int byte = 0; byte < kAsciiEnd; ++byte) {
-    const TermId next = automaton_->Step(state, static_cast<unsigned char>(byte), *work_);
-    if (next != kNothingTerm && next != kFailedTerm) ++taken;
-  }
-  return taken;
+  for (int byte = 0; byte < kAsciiEnd; ++byte)
+    if (states_.Step(begin, static_cast<unsigned char>(byte)) > WalkStates::kFailed) ++taken;
+  return taken >= kWideState;
 }
 
 bool MaskMaker::Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes,

@@ -113,8 +113,10 @@ class MaskMaker {
   // The same of a trie of all candidates.
   void WalkCandidates(const CandidateClass& candidates, TermId state, MaskBuilder* mask);
   void WalkLongTokens(const TokenTrie& trie, TermId state, MaskBuilder* mask);
-  // How many ASCII characters lead on from `state`.
+  // How many ASCII characters lead on from `state`, by the automaton's own states.
   int CountTaken(TermId state);
+  // Whether kWideState and more do, by those of the walk that `state` begins.
+  bool IsWide(TermId state);
   // How many branches begin with an intersection of texts.
   [[nodiscard]] int CountIntersections(std::span<const TermId> branches) const;
   void MarkRead(TermId state);

@@ -56,6 +56,15 @@ bool MaskMaker::IsWorthExits(TermId cell_id) {
   return CountTaken(cell_id) >= kWideState;
 }
 
+int MaskMaker::CountTaken(TermId state) {
+  int taken = 0;
+  for (int byte = 0; byte < kAsciiEnd; ++byte) {
+    const TermId next = automaton_->Step(state, static_cast<unsigned char>(byte), *work_);
+    if (next != kNothingTerm && next != kFailedTerm) ++taken;
+  }
+  return taken;
+}
+
 // The state up to its first string, and what comes after; the tail is Empty if there is none.
 MaskMaker::Parts MaskMaker::CutBehindString(TermId state) {
   const TermStore& store = automaton_->store();

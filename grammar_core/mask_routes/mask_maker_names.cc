@@ -44,7 +44,7 @@ bool MaskMaker::WalkNames(const TokenTrie& trie, std::size_t parent, const Parts
     const TrieNode quote = trie.nodes()[i];
     const TermId end = StateTerms(*automaton_).EndOfName(parts.cell, names.names[text], *work_);
     Path path;
-    path[quote.depth - 1] = states_.Enter(StateTerms(*automaton_).Join(end, parts.tail));
+    path[quote.depth - 1] = states_.Enter(end, parts.tail);
     WalkNodes(trie, i, i + quote.skip, &path, kAllNodes, allow);
   };
   const std::int64_t visited = parent == kRoot

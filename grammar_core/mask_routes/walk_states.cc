@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "grammar_core/automaton/automaton_size.h"
+#include "grammar_core/automaton/state_terms.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 
@@ -15,6 +17,7 @@ WalkStates::WalkStates(Automaton* automaton, Work* work)
       work_(work),
       row_size_(std::max(static_cast<std::uint32_t>(automaton->classes().count()), kFailed + 1)),
       most_terms_(static_cast<std::size_t>(kMostTerms * AutomatonSize(*automaton).room())),
+      tails_{{kEmptyTerm, kNoTail, 0}},
       conditions_(automaton, work) {
   for (int byte = 0; byte < 256; ++byte) {
     class_of_[byte] =
@@ -22,32 +25,104 @@ WalkStates::WalkStates(Automaton* automaton, Work* work)
   }
 }
 
-WalkStates::State WalkStates::Enter(TermId term) {
-  if (term == kNothingTerm) return kDead;
-  if (term == kFailedTerm) return kFailed;
+WalkStates::State WalkStates::Enter(TermId term) { return EnterBefore(term, kNoTail); }
+
+WalkStates::State WalkStates::Enter(TermId head, TermId tail) {
+  return EnterBefore(head, TailOf(tail, kNoTail));
+}
+
+WalkStates::TailId WalkStates::TailOf(TermId spine, TailId next) {
+  if (spine == kEmptyTerm) return next;
+  const auto [at, is_new] =
+      tail_ids_.try_emplace({spine, next}, static_cast<TailId>(tails_.size()));
+  if (is_new) {
+    const std::uint32_t floor =
+        next == kNoTail ? automaton_->store().term(spine).cells : tails_[next].floor;
+    tails_.push_back({spine, next, floor});
+  }
+  return at->second;
+}
+
+WalkStates::Place WalkStates::FirstOf(TailId tail) {
+  const auto [spine, next, floor] = tails_[tail];
+  const TermStore::Parts parts = automaton_->store().PartsOf(spine);
+  return {parts.cell, TailOf(parts.tail, next)};
+}
+
+WalkStates::State WalkStates::EnterBefore(TermId head, TailId tail) {
+  if (head == kNothingTerm) return kDead;
+  if (head == kFailedTerm) return kFailed;
+  if (head == kEmptyTerm && tail != kNoTail) return EnterPlace(FirstOf(tail));
+  const TermStore::Parts parts = automaton_->store().PartsOf(head);
+  return EnterPlace({parts.cell, TailOf(parts.tail, tail)});
+}
+
+WalkStates::State WalkStates::EnterPlace(const Place& place) {
   // Row 0 is that of kDead and kFailed, which are no states.
-  if (terms_.empty()) {
-    terms_.push_back(kNothingTerm);
+  if (places_.empty()) {
+    places_.push_back({kNothingTerm, kNoTail});
     table_.assign(row_size_, kDead);
   }
-  const auto [at, is_new] = states_.try_emplace(term, static_cast<State>(table_.size()));
+  const auto [at, is_new] = states_.try_emplace(place, static_cast<State>(table_.size()));
   if (!is_new) return at->second;
   // Products are smaller than terms but slower to step: only a walk that meets many takes them.
-  if (terms_.size() > most_terms_) {
-    if (const std::optional<std::uint32_t> index = conditions_.Enter(term); index.has_value())
+  if (places_.size() > most_terms_) {
+    if (const std::optional<std::uint32_t> index = EnterConditions(place); index.has_value())
       return at->second = kConditions + *index;
   }
-  terms_.push_back(term);
+  places_.push_back(place);
   table_.resize(table_.size() + row_size_, kUnknown);
   return at->second;
 }
 
+std::optional<std::uint32_t> WalkStates::EnterConditions(const Place& place) {
+  const TermStore& store = automaton_->store();
+  const Term& cell = store.term(place.cell);
+  const bool may_be_one = cell.kind == TermKind::kEncode && !IsOfNames(cell) &&
+                          store.term(AsEncode(cell).characters).kind == TermKind::kAnd;
+  return may_be_one ? conditions_.Enter(Joined(place)) : std::nullopt;
+}
+
+TermId WalkStates::Joined(const Place& place) const {
+  std::vector<TermId> heads = {place.cell};
+  for (TailId tail = place.tail; tail != kNoTail; tail = tails_[tail].next)
+    heads.push_back(tails_[tail].spine);
+  TermId joined = kEmptyTerm;
+  for (; !heads.empty(); heads.pop_back())
+    joined = StateTerms(*automaton_).Join(heads.back(), joined);
+  return joined;
+}
+
+// Two ways are one choice, which is a term: its branches may share what their places do not tell.
+WalkStates::State WalkStates::EnterChoice(const std::vector<Place>& ways) {
+  if (ways.empty()) return kDead;
+  if (ways.size() == 1) return EnterBefore(ways.front().cell, ways.front().tail);
+  std::vector<TermId> branches;
+  for (const Place& way : ways) branches.push_back(Joined(way));
+  return Enter(StateTerms(*automaton_).Choice(branches));
+}
+
+// As the derivative of a spine: each cell is stepped as far as those before may be empty. The floor
+// is that of the spine at the bottom, of which nothing was read: what steps have pushed above it is
+// none of the cells that a mask's key may leave out.
 WalkStates::State WalkStates::MakeStep(State state, unsigned char byte) {
-  assert(state > kFailed && state / row_size_ < terms_.size() && "the begin of a row of the table");
-  const TermId term = terms_[state / row_size_];
-  lowest_floor_ = std::min(lowest_floor_, automaton_->store().term(term).floor);
-  const State next = Enter(automaton_->Step(term, byte, *work_));
-  // A step that failed is not kept: with more budget it may be made.
+  assert(state > kFailed && state / row_size_ < places_.size() &&
+         "the begin of a row of the table");
+  const TermStore& store = automaton_->store();
+  Place place = places_[state / row_size_];
+  ways_.clear();
+  for (;;) {
+    const TermId next = automaton_->Step(place.cell, byte, *work_);
+    // A step that failed is not kept: with more budget it may be made.
+    if (next == kFailedTerm) return kFailed;
+    if (next != kNothingTerm) ways_.push_back({next, place.tail});
+    if (place.tail == kNoTail || !store.term(place.cell).nullable) break;
+    place = FirstOf(place.tail);
+  }
+  const std::uint32_t floor =
+      place.tail == kNoTail ? store.term(place.cell).floor : tails_[place.tail].floor;
+  lowest_floor_ = std::min(lowest_floor_, floor);
+  const State next = EnterChoice(ways_);
   if (next != kFailed) table_[state + class_of_[byte]] = next;
   return next;
 }

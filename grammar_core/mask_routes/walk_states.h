@@ -2,16 +2,22 @@
 // their transitions. A step known to the table is one look into a few kilobytes, where the
 // automaton's own rows are spread over its terms: a long walk takes a fifth of the time.
 //
+// No text meets most states of a walk, so the automaton does not keep them. A state is a place: a
+// cell before a list of spines, which is the walk's own. A step makes what the cell becomes, once
+// for all that may follow the cell, and no spine of the two.
+//
 // Where a walk meets many states of strings under many conditions, it goes on in products of these
 // instead of terms (condition_states.h).
 //
-// Memory   an int32 for each byte class a state.
+// Memory   an int32 for each byte class a state, given back with the walk.
 // Threads  one walk's own; the automaton is shared.
 #ifndef MASKD_GRAMMAR_CORE_MASK_ROUTES_WALK_STATES_H_
 #define MASKD_GRAMMAR_CORE_MASK_ROUTES_WALK_STATES_H_
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -36,6 +42,8 @@ class WalkStates {
 
   // The number of a state of the automaton.
   State Enter(TermId term);
+  // The same of `head` before `tail`, which may not be Nothing.
+  State Enter(TermId head, TermId tail);
 
   // The state behind `byte`. Requires state > kFailed.
   State Step(State state, unsigned char byte) {
@@ -62,6 +70,35 @@ class WalkStates {
   // not: one rich pattern is to end before.
   static constexpr std::size_t kMostTerms = 512;
 
+  // What follows a cell: a spine, and the tail that follows this. Tails are numbered as they come.
+  using TailId = std::uint32_t;
+  static constexpr TailId kNoTail = 0;
+  struct Tail {
+    TermId spine;
+    TailId next;
+    std::uint32_t floor;  // cells of the last spine
+  };
+  struct Place {
+    TermId cell;
+    TailId tail;
+    bool operator==(const Place&) const = default;
+    template <typename H>
+    friend H AbslHashValue(H state, const Place& place) {
+      return H::combine(std::move(state), place.cell, place.tail);
+    }
+  };
+
+  TailId TailOf(TermId spine, TailId next);
+  // The first cell of a tail that there is, before the rest.
+  Place FirstOf(TailId tail);
+  State EnterBefore(TermId head, TailId tail);
+  State EnterPlace(const Place& place);
+  // Any of `ways`: of each a term, not a cell, before its tail.
+  State EnterChoice(const std::vector<Place>& ways);
+  // The number that `conditions_` has for it, where it is one of theirs.
+  std::optional<std::uint32_t> EnterConditions(const Place& place);
+  // As one term.
+  [[nodiscard]] TermId Joined(const Place& place) const;
   State MakeStep(State state, unsigned char byte);
   State StepConditions(State state, unsigned char byte);
 
@@ -72,8 +109,11 @@ class WalkStates {
   std::array<std::uint8_t, 256> class_of_;
   // A state is the place of its row in the table. The first row stands for kDead and kFailed.
   std::vector<State> table_;
-  std::vector<TermId> terms_;  // by row
-  absl::flat_hash_map<TermId, State> states_;
+  std::vector<Place> places_;  // by row
+  absl::flat_hash_map<Place, State> states_;
+  std::vector<Tail> tails_;
+  absl::flat_hash_map<std::pair<TermId, TailId>, TailId> tail_ids_;
+  std::vector<Place> ways_;  // of the step that is being made
   ConditionStates conditions_;
   std::uint32_t lowest_floor_ = kNoEnd;
 };

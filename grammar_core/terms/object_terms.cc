@@ -259,6 +259,19 @@ std::vector<ObjectTerms::NameEdge> ObjectTerms::NameEdges(std::uint32_t object,
   return edges;
 }
 
+// The names of the range ascend, and so do their next characters; those that have none come first.
+CharTerm ObjectTerms::NamesBehind(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
+                                  std::uint32_t depth, std::uint32_t character, Work& work) {
+  const Shape& shape = ShapeOf(object);
+  const std::vector<std::u32string>& names = store_->text_set(shape.name_set);
+  const auto end = names.begin() + RangeEnd(shape, first, depth);
+  const auto at = std::partition_point(names.begin() + first, end, [&](const std::u32string& name) {
+    return name.size() == depth || name[depth] < character;
+  });
+  if (at == end || (*at)[depth] != character) return kNothingTerm;
+  return Names(object, progress, static_cast<std::uint32_t>(at - names.begin()), depth + 1, work);
+}
+
 std::uint32_t ObjectTerms::NameLength(std::uint32_t object, std::uint32_t name) {
   return static_cast<std::uint32_t>(store_->text_set(ShapeOf(object).name_set)[name].size());
 }

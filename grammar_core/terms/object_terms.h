@@ -54,6 +54,9 @@ class ObjectTerms {
   // Spends work for each name that it looks at; meaningless when `work` failed.
   std::vector<NameEdge> NameEdges(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
                                   std::uint32_t depth, Work& work);
+  // The NameSet behind one next character; kNothingTerm where there is none.
+  CharTerm NamesBehind(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
+                       std::uint32_t depth, std::uint32_t character, Work& work);
 
   // The texts of a NameSet, and which name of the object each is.
   struct NameTexts {

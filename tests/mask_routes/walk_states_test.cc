@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 
 #include "grammar_core/automaton/automaton_size.h"
@@ -71,6 +72,27 @@ TEST_F(WalkStatesTest, TheFloorIsTheLowestOfWhatWasSteppedFrom) {
   states.Step(states.Enter(outer), '}');
   EXPECT_EQ(states.lowest_floor(), std::min(grammar_.automaton().store().term(inner).floor,
                                             grammar_.automaton().store().term(outer).floor));
+}
+
+// What a walk makes of a cell serves it before every tail: a second one adds nothing to the
+// automaton.
+TEST_F(WalkStatesTest, NoTermIsMadeOfWhatFollows) {
+  const TermStore& store = grammar_.automaton().store();
+  const TermStore::Parts inner = store.PartsOf(grammar_.Behind("{\"a\":[1,"));
+  const TermId other = grammar_.Behind("{\"a\"");
+  const auto walk = [&](TermId tail) {
+    WalkStates states(&grammar_.automaton(), &grammar_.work());
+    WalkStates::State at = states.Enter(inner.cell, tail);
+    for (const char byte : absl::string_view("-17")) {
+      at = states.Step(at, static_cast<unsigned char>(byte));
+      ASSERT_GT(at, WalkStates::kFailed);
+    }
+  };
+  ASSERT_NE(inner.tail, other);
+  walk(inner.tail);
+  const std::uint32_t terms = store.size();
+  walk(other);
+  EXPECT_EQ(store.size(), terms);
 }
 
 TEST_F(WalkStatesTest, ASpentBudgetFails) {

@@ -71,6 +71,24 @@ TEST_F(ObjectTermsTest, EdgesAreTheNextCharacters) {
   EXPECT_EQ(TextsOf(behind), (Texts{U"b", U"bc"}));
 }
 
+TEST_F(ObjectTermsTest, OneCharacterLeadsWhereItsEdgeDoes) {
+  // "b" may end behind its first character, and "bc" goes on.
+  for (const absl::string_view text : {"{\"", "{\"b", "{\"b\":1,\"", "{\"bc"}) {
+    const NameSetView names = NamesBehind(text);
+    std::map<std::uint32_t, CharTerm> edges;
+    for (const auto& [character, behind] : parts_.objects.NameEdges(
+             names.object, names.progress, names.first, names.depth, parts_.work))
+      edges[character] = behind;
+    for (std::uint32_t character = 0; character < 256; ++character) {
+      const CharTerm expected = edges.contains(character) ? edges[character] : kNothingTerm;
+      EXPECT_EQ(parts_.objects.NamesBehind(names.object, names.progress, names.first, names.depth,
+                                           character, parts_.work),
+                expected)
+          << text << " " << character;
+    }
+  }
+}
+
 TEST_F(ObjectTermsTest, LengthsAreInCharacters) {
   const NameSetView names = NamesBehind("{\"");
   const auto texts =

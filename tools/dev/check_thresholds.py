@@ -22,7 +22,7 @@ ROOMS = ["terms", "intersection", "derivatives", "automaton", "mask_routes", "un
 FACTS = {
     # No value, no node, no state: numbers that stand for none, or for a special one.
     "kNothingTerm", "kEmptyTerm", "kUnknownTerm", "kFailedTerm", "kNoObject", "kNone", "kUnknown",
-    "kOpen", "kEveryText", "kRefused", "kNoRule", "kSeed", "kDead", "kFailed", "kConditions",
+    "kOpen", "kEveryText", "kRefused", "kNoRule", "kSeed", "kDead", "kFailed", "kConditions", "kNoTail",
     "kRoot", "kAllNodes", "kNoToken", "kAnyLength", "kFirstOwn",
     # Bits of a packed word, and seeds of hashes.
     "kShort", "kLong", "kPacked", "kNowhere", "kCodeMask", "kTags", "kHasTwins", "kIdMask", "kBitsPerWord", "kBits", "kDepthSeed",
