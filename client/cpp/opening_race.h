@@ -1,5 +1,5 @@
-// Streams that are opened on several servers at once, so that those that are silent are not waited
-// for in turn. For FailoverStream.
+// Streams that are opened on several servers at once, so that silent servers are not waited for in
+// turn. For FailoverStream.
 //
 // Order    the next attempt begins kAttemptDelay after the one before, or as soon as one has failed
 //          ("Happy Eyeballs", RFC 8305).

@@ -1,4 +1,4 @@
-// The servers of a stream in the order in which they are tried, and when one that has refused for
+// The servers of a stream in the order in which they are tried, and when a server that refused for
 // load may be asked again. For FailoverStream.
 //
 // Order    stays as it is; servers that come get a place by chance.
@@ -43,7 +43,7 @@ class ServerList {
 
   // Keeps what a server has said, at `now`, of the time after which it may be asked again.
   void Note(const std::string& address, const absl::Status& said, absl::Time now);
-  // Those that may be asked at `now`, from the one that is tried next on.
+  // Those that may be asked at `now`; first the server that is tried next.
   [[nodiscard]] std::vector<std::string> ToAsk(absl::Time now) const;
   // The refusal that is over first, where all servers have refused for load.
   [[nodiscard]] std::optional<Refusal> First() const;

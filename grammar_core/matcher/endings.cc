@@ -251,6 +251,7 @@ Endings::Node Endings::PutAll(const TokenSearch& search, const Distinct& ending)
 
 bool Endings::TakeOther(const TokenStepper& stepper, Take take, std::vector<Place>* places,
                         std::string* text, Work& work) {
+  assert(!places->empty() && "a text begins at a place");
   // As if items could be equal no text through here has fewer bytes.
   const std::size_t least = text->size() + BytesAsIfEqual(stepper, places->back().state);
   Other best;
