@@ -140,29 +140,6 @@ absl::StatusOr<const StepResult*> StreamSession::Finish(const StepRequest& reque
   return &result_;
 }
 
-void StreamSession::LookAhead() {
-  ahead_.LookAhead();
-  IdleRows& idle = grammars_->idle_rows();
-  rest_is_owed_.exchange(false) ? idle.RestSoon() : idle.RestAfterRenewals();
-}
-
-// On the thread of IdleRows, between two steps. A step that comes meanwhile waits in BeginStep()
-// for one row at most; the others rest when it has been answered. So do all of a stream that is
-// within a step: the debt is noted first, for a step that ends just now.
-void StreamSession::RestIfIdle() {
-  rest_is_owed_ = true;
-  if (!turns_.TryBeginRest()) return;
-  bool is_cut_short = false;
-  for (auto at = rows_.begin(); at != rows_.end() && !is_cut_short; ++at) {
-    const auto* sequence = std::get_if<Sequence>(&at->second.what);
-    if (sequence == nullptr) continue;
-    sequence->Rest();
-    is_cut_short = turns_.IsAwaited();
-  }
-  if (!is_cut_short) rest_is_owed_ = false;
-  turns_.EndRest();
-}
-
 // A gap would mean that a step was lost, and its tokens with it: every mask from there on would be
 // wrong. So the stream ends, and the client opens its rows anew.
 absl::Status StreamSession::CheckNumber(std::uint64_t step) const {
@@ -291,6 +268,7 @@ void StreamSession::Close(RowId id) {
 
 void StreamSession::Add(RowId id, StreamRow row) {
   ++At(tally_, row.state);
+  if (!to_rest_.empty()) to_rest_.push_back(id);  // a fork stands where its parent does
   rows_.emplace(id, std::move(row));
 }
 

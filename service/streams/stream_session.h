@@ -130,6 +130,7 @@ class StreamSession {
   [[nodiscard]] bool IsCompiling(RowId id) const;
   // See IdleRows; on its thread.
   void RestIfIdle();
+  void RestRow(RowId id);
 
   const LoadedTokenizer* const tokenizer_;
   GrammarStore* const grammars_;
@@ -167,6 +168,8 @@ class StreamSession {
   bool answering_ = false;  // answers of the step have begun
   SessionTurns turns_;
   std::atomic<bool> rest_is_owed_ = false;      // the last one met a step
+  std::vector<RowId> to_rest_;                  // rows that it has left
+  std::int64_t listed_renewals_ = 0;            // as of when those were listed
   std::optional<IdleRows::Registration> idle_;  // its function uses all of the above
 };
 

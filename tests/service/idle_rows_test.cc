@@ -211,5 +211,27 @@ TEST_F(RestingRowsTest, WhatAStepCutsShortIsDoneAfterIt) {
   }
 }
 
+// A fork stands where its parent does, which may still have to rest.
+TEST_F(RestingRowsTest, SoDoRowsThatAreForkedMeanwhile) {
+  constexpr RowId kRows = 500;
+  OpenRows(kRows);
+  const auto before = Forget();
+  std::thread rest([&] { grammars_.idle_rows().RestAll(); });
+  for (RowId row = 0; row < kRows; ++row) {
+    StepRequest fork;
+    fork.forks = {{row, kRows + row}};
+    Run(fork);
+    session_.LookAhead();
+  }
+  rest.join();
+  // Nobody asks for a rest any more than once a step.
+  for (int step = 0; step < 1'000'000 && !before.expired(); ++step) {
+    Run({});
+    session_.LookAhead();
+    std::this_thread::yield();
+  }
+  EXPECT_TRUE(before.expired());
+}
+
 }  // namespace
 }  // namespace maskd::service
