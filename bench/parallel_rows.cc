@@ -6,7 +6,7 @@
 // step     one step of --rows rows with --drafts drafts each, in the process: the session's work,
 //          without a wire. Its tokens are those of MaskBench's documents; the rows of a document
 //          begin at different places of it. Nothing is made ahead.
-// new      each figure is of a server of its own, so that every state and mask is new to it.
+// new      each figure begins with a new server, to which every state and mask is new.
 // helpers  threads beside the step's own: --mask_threads less one. The least of --runs runs counts.
 // model    the share of a step that ran side by side, as the first two numbers of helpers show it,
 //          and what eight threads make of that (Amdahl). A grammar's new states are made under one
@@ -25,7 +25,9 @@
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 
 #include "bench/cases.h"
 #include "bench/samples.h"
@@ -64,17 +66,18 @@ struct Text {
 };
 
 // The first of the sample whose document is long enough for the rows to begin apart.
-std::vector<Text> ReadTexts(std::size_t count, std::size_t least_tokens) {
+absl::StatusOr<std::vector<Text>> ReadTexts(std::size_t count, std::size_t least_tokens) {
   const auto cases = ReadCases(absl::GetFlag(FLAGS_cases), {.sample = 1'000});
+  if (!cases.ok()) return cases.status();
   std::vector<Text> texts;
-  if (!cases.ok()) std::fprintf(stderr, "%s\n", cases.status().ToString().c_str());
-  for (std::size_t i = 0; cases.ok() && i < cases->size() && texts.size() < count; ++i) {
+  for (std::size_t i = 0; i < cases->size() && texts.size() < count; ++i) {
     const auto& tests = (*cases)[i].tests;
     const auto fits = std::ranges::find_if(tests, [&](const Instance& test) {
       return test.valid && test.tokens.size() >= least_tokens;
     });
     if (fits != tests.end()) texts.push_back({(*cases)[i].schema, fits->tokens});
   }
+  if (texts.empty()) return absl::NotFoundError("no document has as many tokens as --steps");
   return texts;
 }
 
@@ -136,12 +139,12 @@ double Micros(std::chrono::steady_clock::duration time) {
   return std::chrono::duration<double, std::micro>(time).count();
 }
 
-// What each step took on a server of its own; empty where one failed.
-std::vector<double> Run(const std::vector<Text>& texts, int helpers) {
+// What each step took on a new server.
+absl::StatusOr<std::vector<double>> Run(const std::vector<Text>& texts, int helpers) {
   const auto source = service::ParseTokenizerFlag(absl::GetFlag(FLAGS_tokenizer));
-  if (!source.ok()) return {};
+  if (!source.ok()) return source.status();
   const auto tokenizers = service::TokenizerStore::Load({*source}, kMaskStoreBytes);
-  if (!tokenizers.ok()) return {};
+  if (!tokenizers.ok()) return tokenizers.status();
   service::Config config;
   config.warm_up_ms = 0;
   config.look_ahead_masks = 0;
@@ -154,13 +157,14 @@ std::vector<double> Run(const std::vector<Text>& texts, int helpers) {
     session.HelpedBy(&*pool, nullptr);
   }
   Rows rows(&texts);
-  if (!session.Step(rows.Open(), &NeverCancelled).ok()) return {};
+  if (const auto opened = session.Step(rows.Open(), &NeverCancelled); !opened.ok())
+    return opened.status();
   std::vector<double> micros;
   const auto last = static_cast<std::uint64_t>(1 + absl::GetFlag(FLAGS_steps));
   for (std::uint64_t step = 2; step <= last; ++step) {
     const StepRequest request = rows.Next(step);
     const auto begin = std::chrono::steady_clock::now();
-    if (!session.Step(request, &NeverCancelled).ok()) return {};
+    if (const auto made = session.Step(request, &NeverCancelled); !made.ok()) return made.status();
     micros.push_back(Micros(std::chrono::steady_clock::now() - begin));
   }
   return micros;
@@ -176,27 +180,35 @@ double Sum(const std::vector<double>& values) {
 // time.
 double SharedPart(double ratio, double threads) { return (1 - ratio) / (1 - 1 / threads); }
 
-int Main() {
-  const std::vector<Text> texts = ReadTexts(static_cast<std::size_t>(absl::GetFlag(FLAGS_grammars)),
-                                            static_cast<std::size_t>(absl::GetFlag(FLAGS_steps)));
-  if (texts.empty()) return 1;
+// The run that took least.
+absl::StatusOr<std::vector<double>> BestRun(const std::vector<Text>& texts, int helpers) {
+  std::vector<double> best;
+  for (int run = 0; run < absl::GetFlag(FLAGS_runs); ++run) {
+    auto micros = Run(texts, helpers);
+    if (!micros.ok()) return micros.status();
+    if (best.empty() || Sum(*micros) < Sum(best)) best = *std::move(micros);
+  }
+  return best;
+}
+
+absl::Status Main() {
+  const auto texts = ReadTexts(static_cast<std::size_t>(absl::GetFlag(FLAGS_grammars)),
+                               static_cast<std::size_t>(absl::GetFlag(FLAGS_steps)));
+  if (!texts.ok()) return texts.status();
   std::vector<std::pair<int, double>> sums;
   for (const std::string& text : absl::GetFlag(FLAGS_helpers)) {
     int helpers = 0;
-    if (!absl::SimpleAtoi(text, &helpers)) return 1;
-    std::vector<double> best;
-    for (int run = 0; run < absl::GetFlag(FLAGS_runs); ++run) {
-      const std::vector<double> micros = Run(texts, helpers);
-      if (micros.empty()) return 1;
-      if (best.empty() || Sum(micros) < Sum(best)) best = micros;
-    }
-    sums.emplace_back(helpers, Sum(best));
+    if (!absl::SimpleAtoi(text, &helpers) || helpers < 0)
+      return absl::InvalidArgumentError(absl::StrCat("--helpers: ", text, " is no count"));
+    const auto best = BestRun(*texts, helpers);
+    if (!best.ok()) return best.status();
+    sums.emplace_back(helpers, Sum(*best));
     std::printf(
         "%d helpers: %d rows of %zu grammars, %d drafts: %d steps, us mean %.0f p50 %.0f p99 %.0f, "
         "%.2fx\n",
-        helpers, absl::GetFlag(FLAGS_rows), texts.size(), absl::GetFlag(FLAGS_drafts),
-        absl::GetFlag(FLAGS_steps), Sum(best) / static_cast<double>(best.size()),
-        Percentile(best, 50), Percentile(best, 99), sums.front().second / Sum(best));
+        helpers, absl::GetFlag(FLAGS_rows), texts->size(), absl::GetFlag(FLAGS_drafts),
+        absl::GetFlag(FLAGS_steps), Sum(*best) / static_cast<double>(best->size()),
+        Percentile(*best, 50), Percentile(*best, 99), sums.front().second / Sum(*best));
     std::fflush(stdout);
   }
   if (sums.size() > 1 && sums[0].first == 0 && sums[1].first > 0) {
@@ -204,7 +216,7 @@ int Main() {
     std::printf("model: %.0f %% side by side, %.1fx with %.0f threads\n", 100 * part,
                 1 / (1 - part + part / kModelThreads), kModelThreads);
   }
-  return 0;
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -213,5 +225,7 @@ int Main() {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("a step of many rows in new states, by one thread and with helpers");
   absl::ParseCommandLine(argc, argv);
-  return maskd::bench::Main();
+  const absl::Status done = maskd::bench::Main();
+  if (!done.ok()) std::fprintf(stderr, "%s\n", done.ToString().c_str());
+  return done.ok() ? 0 : 1;
 }

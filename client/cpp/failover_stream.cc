@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
@@ -21,6 +20,7 @@
 #include "client/cpp/balance.h"
 #include "client/cpp/local_engine.h"
 #include "client/cpp/reply_reader.h"
+#include "client/cpp/wire_status.h"
 #include "protos/wire_fields.h"
 
 namespace maskd::client {
@@ -42,10 +42,8 @@ bool IsEnd(const absl::Status& status) {
 
 // The same error, with its details, and whose it is.
 absl::Status Named(const std::string& address, const absl::Status& error) {
-  absl::Status named(error.code(), absl::StrCat(address, ": ", error.message()));
-  error.ForEachPayload(
-      [&named](absl::string_view url, const absl::Cord& detail) { named.SetPayload(url, detail); });
-  return named;
+  return WithDetailsOf(error,
+                       absl::Status(error.code(), absl::StrCat(address, ": ", error.message())));
 }
 
 // How many servers may end under a step.

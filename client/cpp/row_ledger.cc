@@ -10,11 +10,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 #include "client/cpp/errors.h"
+#include "client/cpp/wire_status.h"
 
 namespace maskd::client {
 namespace {
@@ -45,11 +45,7 @@ absl::Status CannotGoOn(RowId row, absl::string_view why) {
 
 // With the server's own words, reason, and time to come again.
 absl::Status RefusedHere(const RowResult& reply) {
-  absl::Status status = CannotGoOn(reply.row, reply.error.message());
-  reply.error.ForEachPayload([&status](absl::string_view url, const absl::Cord& detail) {
-    status.SetPayload(url, detail);
-  });
-  return status;
+  return WithDetailsOf(reply.error, CannotGoOn(reply.row, reply.error.message()));
 }
 
 // Whether a row was refused for load: the server had no room for its grammar, and may later.

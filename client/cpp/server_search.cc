@@ -1,5 +1,5 @@
-// FailoverStream looks for a server that takes its rows. Of each round's servers several are asked
-// at once. The first that welcomes is sent the rows; where it does not take them the others, which
+// FailoverStream looks for a server that takes its rows. Each round asks several servers at once.
+// The first that welcomes is sent the rows; where it does not take them the others, which
 // have gone on meanwhile, follow.
 //
 // Invariant  rows and steps are on their way to one server at a time; the others have had a hello.

@@ -1,5 +1,6 @@
 #include "client/cpp/wire_status.h"
 
+#include "absl/strings/string_view.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 
@@ -39,6 +40,13 @@ absl::Status FromWire(const v1::RowError& error) {
     AddDetail(retry, result);
   }
   return result;
+}
+
+absl::Status WithDetailsOf(const absl::Status& error, absl::Status status) {
+  error.ForEachPayload([&status](absl::string_view url, const absl::Cord& detail) {
+    status.SetPayload(url, detail);
+  });
+  return status;
 }
 
 }  // namespace maskd::client

@@ -45,6 +45,9 @@ absl::Status FromWire(const grpc::Status& status);
 // The error of a row, with the same details as a call's error would have. Never OK.
 absl::Status FromWire(const v1::RowError& error);
 
+// `status`, which is an error, with the details of `error` beside its own.
+absl::Status WithDetailsOf(const absl::Status& error, absl::Status status);
+
 }  // namespace maskd::client
 
 #endif  // MASKD_CLIENT_CPP_WIRE_STATUS_H_

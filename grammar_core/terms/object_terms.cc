@@ -259,7 +259,7 @@ std::vector<ObjectTerms::NameEdge> ObjectTerms::NameEdges(std::uint32_t object,
   return edges;
 }
 
-// The names of the range ascend, and so do their next characters; those that have none come first.
+// The names of the range ascend, and so do their next characters; names without one come first.
 CharTerm ObjectTerms::NamesBehind(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
                                   std::uint32_t depth, std::uint32_t character, Work& work) {
   const Shape& shape = ShapeOf(object);

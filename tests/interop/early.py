@@ -8,41 +8,24 @@ process, with status 1. So it stands before a server that refuses for load and s
 """
 
 import os
-import socket
 import sys
-import threading
 import time
 
-
-def copy(source: socket.socket, sink: socket.socket) -> None:
-    try:
-        while data := source.recv(1 << 16):
-            sink.sendall(data)
-    except OSError:
-        pass
-    for each in (source, sink):
-        try:
-            each.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
+import relay
 
 
 def main() -> None:
     path, server_path, wait_s = sys.argv[1], sys.argv[2], int(sys.argv[3]) / 1000
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(path)
-    listener.listen(16)
     before = -wait_s
-    while True:
-        client, _ = listener.accept()
+
+    def look() -> None:
+        nonlocal before
         now = time.monotonic()
         if now - before < wait_s:
             os._exit(1)
         before = now
-        server = socket.socket(socket.AF_UNIX)
-        server.connect(server_path)
-        for each in ((client, server), (server, client)):
-            threading.Thread(target=copy, args=each, daemon=True).start()
+
+    relay.serve(path, server_path, look)
 
 
 if __name__ == "__main__":

@@ -8,40 +8,27 @@ text (protobuf's strings are plain bytes, and no client compresses) closes every
 process before the server has seen it.
 """
 
-import os
-import socket
 import sys
-import threading
+from collections.abc import Callable
+
+import relay
 
 
-def copy(source: socket.socket, sink: socket.socket, word: bytes) -> None:
+def finder(word: bytes) -> Callable[[bytes], bool]:
+    """Says of bytes, piece by piece, whether the word has come."""
     seen = b""
-    try:
-        while data := source.recv(1 << 16):
-            seen = (seen + data)[-(len(data) + len(word)):]
-            if word and word in seen:
-                os._exit(1)
-            sink.sendall(data)
-    except OSError:
-        pass
-    for each in (source, sink):
-        try:
-            each.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
+
+    def find(data: bytes) -> bool:
+        nonlocal seen
+        seen = (seen + data)[-(len(data) + len(word)):]
+        return word in seen
+
+    return find
 
 
 def main() -> None:
     path, server_path, word = sys.argv[1], sys.argv[2], sys.argv[3].encode()
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(path)
-    listener.listen(16)
-    while True:
-        client, _ = listener.accept()
-        server = socket.socket(socket.AF_UNIX)
-        server.connect(server_path)
-        for each in ((client, server, word), (server, client, b"")):
-            threading.Thread(target=copy, args=each, daemon=True).start()
+    relay.serve(path, server_path, lambda: finder(word))
 
 
 if __name__ == "__main__":

@@ -16,18 +16,12 @@
 #include "grammar_core/base/memory_reserve.h"
 #include "service/base/errors.h"
 #include "service/base/log.h"
+#include "tests/service/nothing_ahead.h"
 
 namespace maskd::service {
 namespace {
 
 absl::Status Waits() { return absl::OkStatus(); }
-
-Config NothingAhead() {
-  Config config;
-  config.warm_up_ms = 0;
-  config.look_ahead_masks = 0;
-  return config;
-}
 
 StoreMachinery WhenTaken() {
   StoreMachinery machinery;

@@ -14,6 +14,7 @@
 #include "grammar_core/rows/masked_automaton.h"
 #include "service/streams/session_turns.h"
 #include "service/streams/stream_session.h"
+#include "tests/service/nothing_ahead.h"
 
 namespace maskd::service {
 namespace {
@@ -143,13 +144,6 @@ class RestingRowsTest : public testing::Test {
       : tokenizers_(std::move(*TokenizerStore::Load({}, 1 << 20))),
         grammars_(NothingAhead(), nullptr),
         session_(&tokenizers_->all().front(), &grammars_, StreamLimits(), FormTerms(), nullptr) {}
-
-  static Config NothingAhead() {
-    Config config;
-    config.warm_up_ms = 0;
-    config.look_ahead_masks = 0;
-    return config;
-  }
 
   static GrammarTarget Target() { return {"", GrammarSource{"regex", "([a-z]+,)*[0-9]{1,9}", {}}}; }
 

@@ -14,6 +14,7 @@
 #include "service/grammars/grammar_store.h"
 #include "service/grammars/tokenizer_store.h"
 #include "service/streams/stream_session.h"
+#include "tests/service/nothing_ahead.h"
 #include "tests/service/session_fixture.h"
 
 namespace maskd::service {
@@ -23,21 +24,12 @@ constexpr int kGrammars = 6;
 constexpr int kRowsAGrammar = 8;  // each with one fork
 constexpr int kSteps = 40;
 
-// Every mask is made at a step: nothing is made ahead.
-Config WithoutMasksAhead() {
-  Config config;
-  config.warm_up_ms = 0;
-  config.look_ahead_masks = 0;
-  config.compile_threads = 1;
-  return config;
-}
-
-// A stream of its own server; `mask_makers` may be null.
+// A stream and the server that it alone uses; `mask_makers` may be null.
 class Stream {
  public:
   explicit Stream(cache::WorkPool* mask_makers)
       : tokenizers_(std::move(*TokenizerStore::Load({}, 1 << 20))),
-        grammars_(WithoutMasksAhead(), nullptr),
+        grammars_(NothingAhead(), nullptr),
         session_(&tokenizers_->all().front(), &grammars_, StreamLimits(), FormTerms(), nullptr) {
     session_.HelpedBy(mask_makers, nullptr);
   }

@@ -13,6 +13,7 @@
 #include "maskd/v1/mask_service.pb.h"
 #include "service/base/log.h"
 #include "service/streams/stream_terms.h"
+#include "tests/service/nothing_ahead.h"
 
 namespace maskd::service {
 namespace {
@@ -37,13 +38,6 @@ class MemoryStreamTest : public testing::Test {
                                                ended_ = true;
                                                ended_.notify_all();
                                              });
-  }
-
-  static Config NothingAhead() {
-    Config config;
-    config.warm_up_ms = 0;
-    config.look_ahead_masks = 0;
-    return config;
   }
 
   // The next step, which opens `opens` rows and waits for their compiles.

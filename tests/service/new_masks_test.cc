@@ -13,17 +13,11 @@
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/rows/masked_automaton.h"
+#include "tests/service/nothing_ahead.h"
 #include "tests/service/session_fixture.h"
 
 namespace maskd::service {
 namespace {
-
-Config NothingAhead() {
-  Config config;
-  config.warm_up_ms = 0;
-  config.look_ahead_masks = 0;
-  return config;
-}
 
 // Two streams of a server that makes masks when they are asked for and no sooner.
 class NewMasksTest : public testing::Test {

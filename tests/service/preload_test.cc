@@ -14,6 +14,7 @@
 #include "service/base/file_stamp.h"
 #include "service/base/log.h"
 #include "tests/base/test_folder.h"
+#include "tests/service/nothing_ahead.h"
 
 namespace maskd::service {
 namespace {
@@ -29,13 +30,6 @@ class PreloadTest : public testing::Test {
       : tokenizers_(std::move(*TokenizerStore::Load({}, 1 << 20))),
         grammars_(NothingAhead(), nullptr) {
     SilenceLog();
-  }
-
-  static Config NothingAhead() {
-    Config config;
-    config.warm_up_ms = 0;
-    config.look_ahead_masks = 0;
-    return config;
   }
 
   absl::StatusOr<std::vector<cache::GrammarPtr>> Run() {

@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 // What an exit status says is wrong.
 enum Wrong { kNothing, kStart, kReload, kReloadTwice, kEnd, kAfterEnd, kNotCalled };
 
-// In a process of its own, which has no thread that the signals could reach instead.
+// In a forked process, which has no thread that the signals could reach instead.
 [[noreturn]] void TakeEach(int end) {
   std::atomic<int> ends = 0;
   SignalWatch watch;

@@ -33,16 +33,15 @@
 #include "service/ports/inside_calls.h"
 #include "service/ports/metrics_port.h"
 #include "tests/base/test_folder.h"
+#include "tests/service/nothing_ahead.h"
 
 namespace maskd::service {
 namespace {
 
 using testing::HasSubstr;
 
-Config NothingAhead() {
-  Config config;
-  config.warm_up_ms = 0;
-  config.look_ahead_masks = 0;
+Config FewUnreadBytes() {
+  Config config = NothingAhead();
   config.max_unread_reply_bytes = 1 << 20;
   return config;
 }
@@ -75,9 +74,9 @@ class UnaryServicesTest : public testing::Test {
  protected:
   UnaryServicesTest()
       : shelf_(*TokenizerStore::Load({}, 1 << 20)),
-        grammars_(NothingAhead(), nullptr, {.compiles = StoreMachinery::Compiles::kWhenTaken}),
+        grammars_(FewUnreadBytes(), nullptr, {.compiles = StoreMachinery::Compiles::kWhenTaken}),
         calls_(
-            NothingAhead(), [this](const auto& context) { return admit_(context); }, &metrics_),
+            FewUnreadBytes(), [this](const auto& context) { return admit_(context); }, &metrics_),
         compiles_(&shelf_, &grammars_, &calls_),
         tokenizers_(&shelf_, &calls_),
         admin_(AdminView({.streams = &streams_,
