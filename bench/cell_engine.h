@@ -1,8 +1,8 @@
 // One engine of a simulated cell: a batch of rows over one stream, which goes from server to server
 // as client/cpp's FailoverStream does.
 //
-// Real     where it goes and when it looks (client/cpp/balance.h), the waits between two rounds
-//          (RetryPolicy), and all that servers answer (cell_server.h).
+// Real     where it goes and when it looks (client/cpp/failover/balance.h), the waits between two
+//          rounds (RetryPolicy), and all that servers answer (cell_server.h).
 // Model    the order of FailoverStream's calls, and the network: an answer takes kTrip, who is not
 //          there refuses as soon, and who has vanished says nothing.
 // Rows     all are open on the server, each with a few tokens; the plan says how many they stand
@@ -19,8 +19,8 @@
 
 #include "bench/cell_server.h"
 #include "bench/cell_time.h"
-#include "client/cpp/balance.h"
-#include "client/cpp/retry.h"
+#include "client/cpp/base/retry.h"
+#include "client/cpp/failover/balance.h"
 
 namespace maskd::bench {
 

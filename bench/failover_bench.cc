@@ -38,7 +38,7 @@
 #include "absl/types/span.h"
 
 #include "client/cpp/client.h"
-#include "client/cpp/failover_stream.h"
+#include "client/cpp/failover/failover_stream.h"
 #include "tests/client/server_program.h"
 
 ABSL_FLAG(std::string, maskd, "build/release/service/maskd", "The server's program.");

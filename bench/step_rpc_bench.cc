@@ -51,7 +51,7 @@
 #include "bench/step_loads.h"
 #include "bench/step_rows.h"
 #include "client/cpp/client.h"
-#include "client/cpp/mask_plane.h"
+#include "client/cpp/steps/mask_plane.h"
 #include "service/config/config.h"
 
 ABSL_FLAG(std::vector<std::string>, rows, (std::vector<std::string>{"1", "8", "64"}),

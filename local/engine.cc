@@ -10,7 +10,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 
-#include "client/cpp/wire_status.h"
+#include "client/cpp/base/wire_status.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/memory_reserve.h"
 #include "local/local_call.h"

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
-#include "client/cpp/local_engine.h"
+#include "client/cpp/calls/local_engine.h"
 #include "service/config/config.h"
 #include "service/grammars/grammar_store.h"
 #include "service/grammars/tokenizer_shelf.h"

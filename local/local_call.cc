@@ -16,7 +16,7 @@
 #include "grpcpp/support/slice.h"
 #include <sched.h>
 
-#include "client/cpp/wire_status.h"
+#include "client/cpp/base/wire_status.h"
 #include "service/wire/status_map.h"
 
 namespace maskd::local {

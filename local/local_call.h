@@ -24,7 +24,7 @@
 #include "absl/time/time.h"
 #include "grpcpp/support/byte_buffer.h"
 
-#include "client/cpp/step_call.h"
+#include "client/cpp/calls/step_call.h"
 #include "grammar_core/base/mutex.h"
 #include "maskd/v1/mask_service.pb.h"
 #include "service/streams/stream_host.h"

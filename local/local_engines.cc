@@ -13,7 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
-#include "client/cpp/local_engine.h"
+#include "client/cpp/calls/local_engine.h"
 #include "local/engine.h"
 #include "service/base/log.h"
 #include "service/config/tokenizer_flag.h"

@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include <google/protobuf/util/json_util.h>
 
-#include "client/cpp/errors.h"
+#include "client/cpp/base/errors.h"
 #include "grammar_core/base/quoted.h"
 #include "grammar_core/base/utf8.h"
 #include "playground/assets.h"

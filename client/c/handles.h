@@ -17,9 +17,9 @@
 #include "client/apply/applier.h"
 #include "client/c/maskd.h"
 #include "client/cpp/client.h"
-#include "client/cpp/failover_stream.h"
-#include "client/cpp/mask_plane.h"
-#include "client/cpp/mask_stream.h"
+#include "client/cpp/failover/failover_stream.h"
+#include "client/cpp/steps/mask_plane.h"
+#include "client/cpp/streams/mask_stream.h"
 
 // Owned by the caller of C. Its strings are made at once, so that pointers into it stay good.
 struct maskd_status {

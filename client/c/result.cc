@@ -17,8 +17,8 @@
 
 #include "client/c/handles.h"
 #include "client/c/json.h"
-#include "client/cpp/errors.h"
-#include "client/cpp/target_rows.h"
+#include "client/cpp/base/errors.h"
+#include "client/cpp/steps/target_rows.h"
 
 namespace maskd::client {
 namespace {

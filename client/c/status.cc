@@ -1,7 +1,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "client/c/handles.h"
-#include "client/cpp/errors.h"
+#include "client/cpp/base/errors.h"
 
 namespace maskd::client {
 

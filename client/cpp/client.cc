@@ -16,12 +16,12 @@
 #include "absl/time/clock.h"
 #include "grpcpp/client_context.h"
 
-#include "client/cpp/channel.h"
-#include "client/cpp/errors.h"
-#include "client/cpp/local_engine.h"
-#include "client/cpp/security.h"
-#include "client/cpp/socket_path.h"
-#include "client/cpp/wire_status.h"
+#include "client/cpp/base/errors.h"
+#include "client/cpp/base/wire_status.h"
+#include "client/cpp/calls/local_engine.h"
+#include "client/cpp/connect/channel.h"
+#include "client/cpp/connect/security.h"
+#include "client/cpp/connect/socket_path.h"
 #include "maskd/v1/compile_service.grpc.pb.h"
 #include "maskd/v1/tokenizer_service.grpc.pb.h"
 

@@ -32,8 +32,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
-#include "client/cpp/mask_stream.h"
-#include "client/cpp/retry.h"
+#include "client/cpp/base/retry.h"
+#include "client/cpp/streams/mask_stream.h"
 #include "maskd/v1/compile_service.pb.h"
 #include "maskd/v1/tokenizer_service.pb.h"
 

@@ -19,8 +19,8 @@
 #include "client/c/json.h"
 #include "client/c/maskd.h"
 #include "client/c/maskd_applier.h"
-#include "client/cpp/errors.h"
-#include "client/cpp/wire_status.h"
+#include "client/cpp/base/errors.h"
+#include "client/cpp/base/wire_status.h"
 #include "tests/client/scripted_server.h"
 
 namespace maskd::client {

@@ -3,7 +3,7 @@
 // has come.
 //
 // Seeds    MASKD_SIMULATION_SEEDS of them, 10,000 by default: seconds. A failure names its seed.
-#include "client/cpp/balance.h"
+#include "client/cpp/failover/balance.h"
 
 #include <algorithm>
 #include <cstddef>

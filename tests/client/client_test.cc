@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "client/cpp/errors.h"
+#include "client/cpp/base/errors.h"
 #include "tests/client/scripted_server.h"
 
 namespace maskd::client {

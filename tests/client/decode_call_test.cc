@@ -1,6 +1,6 @@
 // One Decode call under a server that answers late, too much or not at all, and the connection that
 // it is made on.
-#include "client/cpp/decode_call.h"
+#include "client/cpp/calls/decode_call.h"
 
 #include <atomic>
 #include <cstdint>
@@ -14,8 +14,8 @@
 #include "grpcpp/support/proto_buffer_reader.h"
 #include "gtest/gtest.h"
 
-#include "client/cpp/channel.h"
-#include "client/cpp/ping_answers.h"
+#include "client/cpp/calls/ping_answers.h"
+#include "client/cpp/connect/channel.h"
 #include "tests/client/scripted_server.h"
 
 namespace maskd::client {

@@ -17,8 +17,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "client/cpp/errors.h"
-#include "client/cpp/failover_stream.h"
+#include "client/cpp/base/errors.h"
+#include "client/cpp/failover/failover_stream.h"
 #include "tests/client/scripted_server.h"
 
 namespace maskd::client {

@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 
 #include "client/cpp/client.h"
-#include "client/cpp/failover_stream.h"
+#include "client/cpp/failover/failover_stream.h"
 #include "tests/client/server_program.h"
 
 namespace maskd::client {

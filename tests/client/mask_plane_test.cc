@@ -1,5 +1,5 @@
 // A plane that is kept from step to step against rows that are copied anew at each.
-#include "client/cpp/mask_plane.h"
+#include "client/cpp/steps/mask_plane.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include "gtest/gtest.h"
 
-#include "client/cpp/reply_reader.h"
+#include "client/cpp/steps/reply_reader.h"
 
 namespace maskd::client {
 namespace {

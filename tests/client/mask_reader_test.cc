@@ -1,5 +1,5 @@
 // Masks in every row form, read from the messages that any server may send.
-#include "client/cpp/mask_reader.h"
+#include "client/cpp/masks/mask_reader.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "client/cpp/mask_stream.h"
+#include "client/cpp/streams/mask_stream.h"
 
 #include <cstdint>
 #include <memory>
@@ -11,8 +11,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "client/cpp/base/errors.h"
 #include "client/cpp/client.h"
-#include "client/cpp/errors.h"
 #include "tests/client/scripted_server.h"
 #include "tests/service/no_threads.h"
 

@@ -1,6 +1,6 @@
 // What a mask says of its tokens, in each form and however it is asked, against a set of ids; and
 // the memory that masks lie in.
-#include "client/cpp/mask_view.h"
+#include "client/cpp/masks/mask_view.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,8 +15,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "client/cpp/mask_reader.h"
-#include "client/cpp/mask_storage.h"
+#include "client/cpp/masks/mask_reader.h"
+#include "client/cpp/masks/mask_storage.h"
 
 namespace maskd::client {
 namespace {

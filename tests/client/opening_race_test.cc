@@ -1,4 +1,4 @@
-#include "client/cpp/opening_race.h"
+#include "client/cpp/failover/opening_race.h"
 
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 // A position's bytes, read as protobuf's own parser reads them: whole ones, cut ones, changed ones.
-#include "client/cpp/position_fields.h"
+#include "client/cpp/masks/position_fields.h"
 
 #include <cstdint>
 #include <cstring>
@@ -11,7 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "client/cpp/mask_storage.h"
+#include "client/cpp/masks/mask_storage.h"
 #include "maskd/v1/mask_service.pb.h"
 
 namespace maskd::client {

@@ -1,5 +1,5 @@
 // Who has the call when: a thread that reads between two calls, over a call that the test plays.
-#include "client/cpp/read_ahead.h"
+#include "client/cpp/calls/read_ahead.h"
 
 #include <condition_variable>
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
-#include "client/cpp/step_call.h"
+#include "client/cpp/calls/step_call.h"
 
 namespace maskd::client {
 namespace {

@@ -1,5 +1,5 @@
 // Replies read from their bytes: every field, in any order and writing that the wire allows.
-#include "client/cpp/reply_reader.h"
+#include "client/cpp/steps/reply_reader.h"
 
 #include <cstdint>
 #include <random>

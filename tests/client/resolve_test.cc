@@ -1,5 +1,5 @@
 // Which addresses are names, and what servers a name stands for.
-#include "client/cpp/resolve.h"
+#include "client/cpp/connect/resolve.h"
 
 #include <string>
 #include <vector>

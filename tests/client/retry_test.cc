@@ -1,4 +1,4 @@
-#include "client/cpp/retry.h"
+#include "client/cpp/base/retry.h"
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 // What is booked of steps and replies is what opens the rows anew.
-#include "client/cpp/row_ledger.h"
+#include "client/cpp/failover/row_ledger.h"
 
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 
-#include "client/cpp/reply_reader.h"
+#include "client/cpp/steps/reply_reader.h"
 
 namespace maskd::client {
 namespace {

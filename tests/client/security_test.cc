@@ -1,6 +1,6 @@
 // What the environment says of security, and that nothing of it is passed over in silence.
 // tests/e2e/client_security_test.cc has the servers.
-#include "client/cpp/security.h"
+#include "client/cpp/connect/security.h"
 
 #include <cstdlib>
 #include <string>
@@ -11,7 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "client/cpp/failover_stream.h"
+#include "client/cpp/failover/failover_stream.h"
 #include "tests/base/test_folder.h"
 
 namespace maskd::client {

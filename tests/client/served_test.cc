@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "client/apply/make_applier.h"
+#include "client/cpp/base/errors.h"
 #include "client/cpp/client.h"
-#include "client/cpp/errors.h"
 #include "service/process/server.h"
 
 namespace maskd::client {

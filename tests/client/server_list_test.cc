@@ -1,4 +1,4 @@
-#include "client/cpp/server_list.h"
+#include "client/cpp/failover/server_list.h"
 
 #include <optional>
 #include <random>
@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "client/cpp/wire_status.h"
+#include "client/cpp/base/wire_status.h"
 #include "tests/client/scripted_server.h"
 
 namespace maskd::client {

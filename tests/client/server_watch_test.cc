@@ -1,5 +1,5 @@
 // What the thread beside a stream tells and is told. spread_rules_test.cc has streams that move.
-#include "client/cpp/server_watch.h"
+#include "client/cpp/failover/server_watch.h"
 
 #include <atomic>
 #include <limits>
@@ -13,7 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "client/cpp/load_asker.h"
+#include "client/cpp/failover/load_asker.h"
 #include "tests/client/scripted_server.h"
 #include "tests/service/no_threads.h"
 

@@ -15,7 +15,7 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
-#include "client/cpp/failover_stream.h"
+#include "client/cpp/failover/failover_stream.h"
 #include "tests/client/scripted_server.h"
 
 namespace maskd::client {

@@ -19,8 +19,8 @@
 #include "gtest/gtest.h"
 
 #include "client/cpp/client.h"
-#include "client/cpp/failover_stream.h"
-#include "client/cpp/load_asker.h"
+#include "client/cpp/failover/failover_stream.h"
+#include "client/cpp/failover/load_asker.h"
 #include "tests/client/server_program.h"
 
 namespace maskd::client {

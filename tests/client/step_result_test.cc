@@ -1,5 +1,5 @@
 // Reading a step's reply: masks into the caller's own buffer, errors of rows.
-#include "client/cpp/step_result.h"
+#include "client/cpp/steps/step_result.h"
 
 #include <cstdint>
 #include <functional>
@@ -10,8 +10,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "client/cpp/base/errors.h"
 #include "client/cpp/client.h"
-#include "client/cpp/errors.h"
 #include "tests/client/scripted_server.h"
 
 namespace maskd::client {

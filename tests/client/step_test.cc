@@ -1,5 +1,5 @@
 // What a step says on the wire, whatever was said before and in whatever order.
-#include "client/cpp/step.h"
+#include "client/cpp/steps/step.h"
 
 #include <cstdint>
 #include <limits>

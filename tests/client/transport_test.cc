@@ -13,9 +13,9 @@
 #include "gtest/gtest.h"
 #include <unistd.h>
 
+#include "client/cpp/calls/memory_call.h"
 #include "client/cpp/client.h"
-#include "client/cpp/memory_call.h"
-#include "client/cpp/socket_path.h"
+#include "client/cpp/connect/socket_path.h"
 #include "ring/handover.h"
 #include "service/process/server.h"
 

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "client/apply/make_applier.h"
+#include "client/cpp/base/errors.h"
 #include "client/cpp/client.h"
-#include "client/cpp/errors.h"
-#include "client/cpp/target_rows.h"
+#include "client/cpp/steps/target_rows.h"
 #include "service/process/server.h"
 
 namespace maskd::client {

@@ -1,5 +1,5 @@
 // Errors on the way from the wire: codes, messages and details, whatever a server sends.
-#include "client/cpp/wire_status.h"
+#include "client/cpp/base/wire_status.h"
 
 #include <cstdint>
 #include <limits>
@@ -9,7 +9,7 @@
 #include "google/rpc/status.pb.h"
 #include "gtest/gtest.h"
 
-#include "client/cpp/errors.h"
+#include "client/cpp/base/errors.h"
 
 namespace maskd::client {
 namespace {

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "client/cpp/client.h"
-#include "client/cpp/failover_stream.h"
+#include "client/cpp/failover/failover_stream.h"
 #include "tests/client/server_program.h"
 #include "tests/hostile/process.h"
 

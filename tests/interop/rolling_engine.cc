@@ -17,7 +17,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
-#include "client/cpp/failover_stream.h"
+#include "client/cpp/failover/failover_stream.h"
 
 namespace maskd::client {
 namespace {

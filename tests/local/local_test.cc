@@ -13,8 +13,8 @@
 #include "grpcpp/support/byte_buffer.h"
 #include "gtest/gtest.h"
 
+#include "client/cpp/calls/local_engine.h"
 #include "client/cpp/client.h"
-#include "client/cpp/local_engine.h"
 #include "local/engine.h"
 #include "local/local_call.h"
 #include "local/local_engines.h"

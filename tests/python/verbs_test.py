@@ -58,7 +58,7 @@ def fields(path, struct):
 
 
 def test_every_verb_of_a_step_is_in_c_and_in_python():
-    said = set(re.findall(r"Step& (\w+)\(", header("client/cpp/step.h", "class Step {", "\n};")))
+    said = set(re.findall(r"Step& (\w+)\(", header("client/cpp/steps/step.h", "class Step {", "\n};")))
     assert said == STEP.keys()
     for functions, methods in STEP.values():
         assert all(function in _abi._FUNCTIONS for function in functions)
@@ -66,12 +66,12 @@ def test_every_verb_of_a_step_is_in_c_and_in_python():
 
 
 def test_every_field_of_a_rows_answer_is_in_python():
-    assert fields("client/cpp/step_result.h", "RowResult") == ROW.keys()
+    assert fields("client/cpp/steps/step_result.h", "RowResult") == ROW.keys()
     assert set(ROW.values()) <= set(maskd.RowResult.__dataclass_fields__)
 
 
 def test_every_option_of_a_row_is_in_python():
-    assert fields("client/cpp/step.h", "OpenOptions") == OPEN.keys()
+    assert fields("client/cpp/steps/step.h", "OpenOptions") == OPEN.keys()
     assert set(OPEN.values()) <= set(maskd.Step.open.__annotations__)
 
 

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include <nlohmann/json.hpp>
 
-#include "client/cpp/wire_status.h"
+#include "client/cpp/base/wire_status.h"
 
 namespace maskd::cli {
 namespace {

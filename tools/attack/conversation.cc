@@ -4,8 +4,8 @@
 
 #include "absl/time/clock.h"
 
-#include "client/cpp/channel.h"
-#include "client/cpp/wire_status.h"
+#include "client/cpp/base/wire_status.h"
+#include "client/cpp/connect/channel.h"
 #include "tools/attack/unary_calls.h"
 
 namespace maskd::attack {

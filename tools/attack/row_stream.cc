@@ -16,7 +16,7 @@
 
 #include "client/apply/applier.h"
 #include "client/apply/make_applier.h"
-#include "client/cpp/target_rows.h"
+#include "client/cpp/steps/target_rows.h"
 
 namespace maskd::attack {
 namespace {

@@ -17,8 +17,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
-#include "client/cpp/channel.h"
-#include "client/cpp/wire_status.h"
+#include "client/cpp/base/wire_status.h"
+#include "client/cpp/connect/channel.h"
 #include "tools/attack/unary_calls.h"
 
 namespace maskd::attack {

@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 
-#include "client/cpp/errors.h"
+#include "client/cpp/base/errors.h"
 #include "tools/attack/metrics_page.h"
 #include "tools/attack/server_cases.h"
 #include "tools/attack/unary_calls.h"

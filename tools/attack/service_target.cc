@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include <google/protobuf/stubs/logging.h>
 
-#include "client/cpp/errors.h"
+#include "client/cpp/base/errors.h"
 #include "tools/attack/metrics_page.h"
 
 namespace maskd::attack {

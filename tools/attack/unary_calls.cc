@@ -14,8 +14,8 @@
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 
-#include "client/cpp/channel.h"
-#include "client/cpp/wire_status.h"
+#include "client/cpp/base/wire_status.h"
+#include "client/cpp/connect/channel.h"
 #include "maskd/v1/compile_service.grpc.pb.h"
 
 namespace maskd::attack {

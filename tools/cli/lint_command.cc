@@ -20,7 +20,7 @@
 #include "absl/strings/str_split.h"
 #include <nlohmann/json.hpp>
 
-#include "client/cpp/errors.h"
+#include "client/cpp/base/errors.h"
 #include "playground/source_place.h"
 #include "tools/cli/command.h"
 #include "tools/cli/connection.h"

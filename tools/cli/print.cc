@@ -5,7 +5,7 @@
 #include <google/protobuf/util/json_util.h>
 #include <nlohmann/json.hpp>
 
-#include "client/cpp/errors.h"
+#include "client/cpp/base/errors.h"
 
 namespace maskd::cli {
 namespace {

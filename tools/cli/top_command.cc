@@ -20,9 +20,9 @@
 #include <grpcpp/client_context.h>
 #include <nlohmann/json.hpp>
 
-#include "client/cpp/channel.h"
-#include "client/cpp/security.h"
-#include "client/cpp/wire_status.h"
+#include "client/cpp/base/wire_status.h"
+#include "client/cpp/connect/channel.h"
+#include "client/cpp/connect/security.h"
 #include "maskd/v1/admin_service.grpc.pb.h"
 #include "tools/cli/command.h"
 #include "tools/cli/connection.h"

@@ -18,6 +18,7 @@ import sys
 
 CORE = "grammar_core/"
 PROCESS = "service/"
+CLIENT = "client/cpp/"
 C_LIBRARY = "client/c"  # libmaskd: the client's, and the engine's for addresses "local:"
 C_HEADER = "maskd_applier.h"  # installed beside maskd.h, which includes it
 
@@ -57,9 +58,17 @@ PORTS = CALLERS | {PROCESS + "ports"}
 CALLS = WIRE | PORTS | {PROCESS + "calls"}
 ADMIN = CALLS | {PROCESS + "admin"}
 SERVICE = ADMIN | {PROCESS + "process"}
-CLIENT = CPU | RING | {"client", "protos"}
-LOCAL = WIRE | CLIENT | {"local"}
-PLAYGROUND = SERVICE | CLIENT | {"playground"}
+APPLY = CPU | {"client/apply"}
+CLIENT_BASE = {"protos", CLIENT + "base"}
+CONNECT = CLIENT_BASE | {CLIENT + "connect"}
+MASKS = APPLY | CLIENT_BASE | {CLIENT + "masks"}
+STEPS = MASKS | {CLIENT + "steps"}
+CLIENT_CALLS = STEPS | CONNECT | RING | {CLIENT + "calls"}
+CLIENT_STREAMS = CLIENT_CALLS | {CLIENT + "streams"}
+FAILOVER = CLIENT_STREAMS | {CLIENT + "failover"}
+CPP_CLIENT = FAILOVER | {"client/cpp"}
+LOCAL = WIRE | CPP_CLIENT | {"local"}
+PLAYGROUND = SERVICE | CPP_CLIENT | {"playground"}
 EVERYTHING = LOCAL | PLAYGROUND | HIDDEN
 # What puts rooms together that do not know each other; in a room's folder, and no part of it.
 PROGRAM = "service/main.cc"
@@ -97,9 +106,17 @@ ALLOWED = {
     PROCESS + "calls": CALLS,
     PROCESS + "admin": ADMIN,
     PROCESS + "process": SERVICE,
-    "client": CLIENT,
+    "client/apply": APPLY,
+    CLIENT + "base": CLIENT_BASE,
+    CLIENT + "connect": CONNECT,
+    CLIENT + "masks": MASKS,
+    CLIENT + "steps": STEPS,
+    CLIENT + "calls": CLIENT_CALLS,
+    CLIENT + "streams": CLIENT_STREAMS,
+    CLIENT + "failover": FAILOVER,
+    "client/cpp": CPP_CLIENT,
     "local": LOCAL,
-    C_LIBRARY: CLIENT | {"local", C_LIBRARY},
+    C_LIBRARY: CPP_CLIENT | {"local", C_LIBRARY},
     "playground": PLAYGROUND,
     PROGRAM: PLAYGROUND,
     "tools": EVERYTHING | {"tools"},
@@ -113,9 +130,10 @@ GENERATED = re.compile(r"^maskd/v\d+/.*\.pb\.h$")
 
 # Package headers that only some rooms may see.
 SERVERS = {PROCESS + room for room in ("wire", "ports", "calls", "admin", "process")}
+CLIENTS = {"client/cpp"} | {CLIENT + room for room in ("base", "connect", "steps", "calls", "streams", "failover")}
 PACKAGES = {
-    re.compile(r"^(grpc|grpcpp|grpc\+\+)/"): SERVERS | {"client", "local", C_LIBRARY, "playground", PROGRAM, "tools", "bench", "examples", "tests"},
-    re.compile(r"^google/(protobuf|rpc)/"): SERVERS | {"protos", "client", "local", C_LIBRARY, "playground", PROGRAM, "tools", "bench", "examples", "tests"},
+    re.compile(r"^(grpc|grpcpp|grpc\+\+)/"): SERVERS | CLIENTS | {"local", C_LIBRARY, "playground", PROGRAM, "tools", "bench", "examples", "tests"},
+    re.compile(r"^google/(protobuf|rpc)/"): SERVERS | CLIENTS | {"protos", "local", C_LIBRARY, "playground", PROGRAM, "tools", "bench", "examples", "tests"},
     re.compile(r"^prometheus/"): {"metrics", PROCESS + "ports", "tests"},
 }
 
@@ -129,8 +147,10 @@ def room_of(path: str) -> str:
     parts = path.split("/")
     if parts[0] + "/" in (CORE, PROCESS) and len(parts) > 2:
         return parts[0] + "/" + parts[1]
-    if path.startswith(C_LIBRARY + "/"):
-        return C_LIBRARY
+    if path.startswith(CLIENT) and len(parts) > 3:
+        return CLIENT + parts[2]
+    if parts[0] == "client" and len(parts) > 2:
+        return "/".join(parts[:2])
     return parts[0]
 
 

@@ -15,7 +15,7 @@
 
 #include "absl/status/status.h"
 
-#include "client/cpp/mask_stream.h"
+#include "client/cpp/streams/mask_stream.h"
 
 namespace maskd::cli {
 

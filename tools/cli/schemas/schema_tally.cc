@@ -11,7 +11,7 @@
 #include "absl/strings/str_split.h"
 #include <nlohmann/json.hpp>
 
-#include "client/cpp/errors.h"
+#include "client/cpp/base/errors.h"
 #include "tools/cli/print.h"
 
 namespace maskd::cli {

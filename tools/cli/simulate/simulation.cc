@@ -17,7 +17,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
-#include "client/cpp/target_rows.h"
+#include "client/cpp/steps/target_rows.h"
 
 namespace maskd::cli {
 namespace {

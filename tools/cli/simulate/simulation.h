@@ -18,7 +18,7 @@
 #include "absl/status/status.h"
 
 #include "client/apply/applier.h"
-#include "client/cpp/mask_stream.h"
+#include "client/cpp/streams/mask_stream.h"
 #include "maskd/v1/grammar.pb.h"
 #include "maskd/v1/tokenizer_service.pb.h"
 #include "tools/cli/simulate/model.h"

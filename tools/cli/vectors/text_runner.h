@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-#include "client/cpp/mask_stream.h"
+#include "client/cpp/streams/mask_stream.h"
 #include "grammar_core/tokenizer/text_splitter.h"
 #include "maskd/v1/tokenizer_service.pb.h"
 #include "tools/cli/connection.h"
