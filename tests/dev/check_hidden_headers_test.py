@@ -22,7 +22,8 @@ def check(folder: pathlib.Path, files: dict) -> subprocess.CompletedProcess:
         capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("user", ["service/a.cc", "client/cpp/a.h", "cache/a.h", "memory/a.cc",
+@pytest.mark.parametrize("user", ["service/a.cc", "service/streams/a.cc",
+                                  "client/cpp/a.h", "client/cpp/masks/a.h", "cache/a.h", "memory/a.cc",
                                   "local/a.cc", "client/c/a.cc"])
 def test_a_header_that_is_included_is_found(tmp_path, user):
     done = check(tmp_path, {INNER: [], user: [INNER]})
