@@ -267,13 +267,13 @@ void StreamSession::Close(RowId id) {
   if (found->second.grammar != nullptr)
     grammars_->Remeasure(found->second.grammar);  // it may have grown in use
   --At(tally_, found->second.state);
+  to_rest_.Close(id);
   rows_.erase(found);
   std::erase(compiling_, id);
 }
 
 void StreamSession::Add(RowId id, StreamRow row) {
   ++At(tally_, row.state);
-  if (!to_rest_.empty()) to_rest_.push_back(id);  // a fork stands where its parent does
   rows_.emplace(id, std::move(row));
 }
 
