@@ -53,15 +53,14 @@ LiveGrammars::Some LiveGrammars::ListSome(const CompiledGrammar* after, std::siz
   Some some;
   some.listed.reserve(most);
   const MutexLock lock(&table_->mutex);
-  const auto& entries = table_->entries;
-  auto at = after == nullptr ? entries.begin() : entries.upper_bound(after);
-  for (std::size_t seen = 0; at != entries.end() && seen < most; ++at, ++seen) {
+  auto at = after == nullptr ? table_->entries.begin() : table_->entries.upper_bound(after);
+  for (std::size_t seen = 0; at != table_->entries.end() && seen < most; ++at, ++seen) {
     some.next_after = at->first;
     // One whose last user is letting go of it has nothing to lock any more.
     if (GrammarPtr grammar = at->second.grammar.lock(); grammar != nullptr)
       some.listed.push_back({std::move(grammar), at->second.usage});
   }
-  if (at == entries.end()) some.next_after = nullptr;
+  if (at == table_->entries.end()) some.next_after = nullptr;
   return some;
 }
 

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
@@ -127,6 +128,8 @@ int Serve(const Config& config, const std::vector<std::string>& arguments) {
           },
   });
   if (!watched.ok()) return Fail(watched, EXIT_FAILURE);
+  // However this ends: the watch calls what goes before it.
+  const auto stop = absl::MakeCleanup([&signals] { signals.Stop(); });
   auto server = maskd::service::Server::Start(config, HeapOfThisProgram(),
                                               [&signals] { return signals.is_ending(); });
   if (absl::IsCancelled(server.status())) return EXIT_SUCCESS;

@@ -108,7 +108,8 @@ class PackedRow {
     std::size_t code = kNowhere;
     while (code < targets_.size() && targets_[code] != to && targets_[code] != kUnknownTerm) ++code;
     if (code == targets_.size()) return false;
-    targets_[code] = to;  // nobody reads it before there is a class that leads to it
+    // Nobody reads it before there is a class that leads to it; then it is not written again.
+    if (targets_[code] != to) targets_[code] = to;
     std::atomic<Code>& pair = codes()[byte_class >> 1];
     const auto added = static_cast<Code>(code << ShiftOf(byte_class));
     pair.store(pair.load(std::memory_order_relaxed) | added, std::memory_order_release);

@@ -26,7 +26,9 @@ absl::Status SignalWatch::Start(Calls calls) {
   return absl::OkStatus();
 }
 
-SignalWatch::~SignalWatch() {
+SignalWatch::~SignalWatch() { Stop(); }
+
+void SignalWatch::Stop() {
   if (!thread_.joinable()) return;
   stopping_ = true;
   // One of those it waits for, to this thread alone.

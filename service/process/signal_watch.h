@@ -39,6 +39,8 @@ class SignalWatch {
 
   // Once. Errors: UNAVAILABLE, no thread.
   absl::Status Start(Calls calls);
+  // From then on the watch calls nothing, nor does what it called run. The signals stay blocked.
+  void Stop();
   // What was asked for since the last call, waited for until then or for so long. Of several
   // reloads one is said, and after the end nothing else.
   Asked Await(std::chrono::milliseconds patience) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -104,18 +104,21 @@ absl::Status RowAnswers::CheckRoom(const Sequence& sequence, const StreamRow& ro
   return LimitExceeded("positions", "max_reply_bytes", max_reply_bytes_, needed);
 }
 
-void RowAnswers::MakeMasks(const StreamRow& row) const {
-  const auto* const sequence = std::get_if<Sequence>(&row.what);
-  if (sequence != nullptr && CheckRoom(*sequence, row).ok()) sequence->MakeMasks(DraftOf(row));
+void RowAnswers::MakeMasks(StreamRow* row) const {
+  const auto* const sequence = std::get_if<Sequence>(&row->what);
+  if (sequence == nullptr || row->failed_masks != nullptr || !CheckRoom(*sequence, *row).ok())
+    return;
+  row->failed_masks = sequence->MakeMasks(DraftOf(*row));
 }
 
 bool RowAnswers::Write(NewMasks new_masks, StreamRow* row, RowResult* result) {
   const auto* const sequence = std::get_if<Sequence>(&row->what);
+  const auto failed = std::exchange(row->failed_masks, nullptr);
   absl::Status filled;
   absl::Status room;
   if (sequence != nullptr) room = CheckRoom(*sequence, *row);
   if (sequence != nullptr && room.ok()) {
-    filled = sequence->FillPositions(DraftOf(*row), &positions_, new_masks);
+    filled = sequence->FillPositions(DraftOf(*row), &positions_, new_masks, failed.get());
     // Before anything of the row is taken: the row is as it was, for whoever makes the mask.
     if (absl::IsUnavailable(filled)) return false;
   }

@@ -37,9 +37,9 @@ class RowAnswers {
   // Takes room for a row's snapshot. Errors: RESOURCE_EXHAUSTED, max_reply_bytes.
   absl::Status TakeRoom(const Sequence& sequence, const RowOptions& options);
 
-  // Has the masks made that Write() will ask for, if they fit into the reply as far as it is.
-  // Threads: other rows of the stream may be in here at the same time.
-  void MakeMasks(const StreamRow& row) const;
+  // Has the masks made that Write() will ask for, if they fit into the reply as far as it is. What
+  // fails is kept for Write(). Threads: other rows of the stream may be in here at the same time.
+  void MakeMasks(StreamRow* row) const;
 
   // Everything but the row's id. A row in use from which nothing can follow has failed with that.
   // False, and nothing is written or taken, where `new_masks` does not let a mask be made.

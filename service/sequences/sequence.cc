@@ -222,11 +222,11 @@ absl::Status Sequence::Rollback(int count) {
 // UNAVAILABLE goes out before anything is narrowed: the row is asked again, on a thread that may
 // make masks.
 absl::Status Sequence::FillPositions(const Draft& draft, std::vector<SequencePosition>* positions,
-                                     NewMasks new_masks) const {
+                                     NewMasks new_masks, const FailedMasks* failed) const {
   positions->clear();
   if (is_observed_) return FillObserved(draft, positions);
-  absl::Status filled =
-      reasoning() ? FillMixed(draft, new_masks, positions) : FillText(draft, new_masks, positions);
+  absl::Status filled = reasoning() ? FillMixed(draft, new_masks, positions)
+                                    : FillText(draft, new_masks, failed, positions);
   const bool is_bounded = min_tokens_ > 0 || token_limit_.has_value() || max_tokens_.has_value() ||
                           max_characters_.has_value();
   if (!is_bounded || absl::IsUnavailable(filled)) return filled;
@@ -238,14 +238,19 @@ absl::Status Sequence::FillPositions(const Draft& draft, std::vector<SequencePos
                  absl::StrCat("the text has its ", *max_tokens_, " tokens and cannot end"));
 }
 
-void Sequence::MakeMasks(const Draft& draft) const {
-  if (is_observed_ || reasoning() || finished()) return;
-  DraftMasks masks;
-  (void)matcher_.MaskDraft(draft, &masks);
+std::unique_ptr<const FailedMasks> Sequence::MakeMasks(const Draft& draft) const {
+  if (is_observed_ || reasoning() || finished()) return nullptr;
+  FailedMasks masks;
+  masks.error = matcher_.MaskDraft(draft, &masks.made);
+  return masks.error.ok() ? nullptr : std::make_unique<const FailedMasks>(std::move(masks));
 }
 
-absl::Status Sequence::FillText(const Draft& draft, NewMasks new_masks,
+absl::Status Sequence::FillText(const Draft& draft, NewMasks new_masks, const FailedMasks* failed,
                                 std::vector<SequencePosition>* positions) const {
+  if (failed != nullptr) {
+    AddDraft(draft, failed->made, positions);
+    return failed->error;
+  }
   if (draft.tokens.empty()) {
     absl::StatusOr<MaskRef> mask = matcher_.Mask(new_masks);
     if (!mask.ok()) {
@@ -260,6 +265,12 @@ absl::Status Sequence::FillText(const Draft& draft, NewMasks new_masks,
   }
   DraftMasks masks;
   absl::Status filled = matcher_.MaskDraft(draft, &masks, new_masks);
+  AddDraft(draft, masks, positions);
+  return filled;
+}
+
+void Sequence::AddDraft(const Draft& draft, const DraftMasks& masks,
+                        std::vector<SequencePosition>* positions) const {
   for (const DraftPosition& position : masks.positions) positions->push_back(FromMatcher(position));
   for (std::size_t i = 0; i < positions->size(); ++i) {
     SequencePosition& position = (*positions)[i];
@@ -271,7 +282,6 @@ absl::Status Sequence::FillText(const Draft& draft, NewMasks new_masks,
       CountBehind((*positions)[PositionBefore(draft, i - 1)], draft.tokens[i - 1], &position);
     }
   }
-  return filled;
 }
 
 // A draft that begins in the reasoning: its positions there are the gate's; those behind an end are

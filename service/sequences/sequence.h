@@ -57,6 +57,12 @@ struct SequencePosition {
   RowStateId place = {};        // in the grammar, of a masked position of the text
 };
 
+// What came of a draft whose masks could not all be made.
+struct FailedMasks {
+  absl::Status error;
+  DraftMasks made;  // before that
+};
+
 // What a row is opened with beside its grammar.
 struct SequenceOptions {
   std::vector<TokenId> stop_ids = {};                   // empty: the vocabulary's
@@ -92,13 +98,16 @@ class Sequence {
   //   RESOURCE_EXHAUSTED  positions not made yet are invalid; at a dead end the first one is
   //   INVALID_ARGUMENT    parents that are no tree: there are no positions
   //   UNAVAILABLE         by `new_masks`, whatever is narrowed: positions mean nothing
+  // `failed`, which may be null, is what MakeMasks() has just said of this draft: it is not tried
+  // again.
   absl::Status FillPositions(const Draft& draft, std::vector<SequencePosition>* positions,
-                             NewMasks new_masks = NewMasks::kMade) const;
+                             NewMasks new_masks = NewMasks::kMade,
+                             const FailedMasks* failed = nullptr) const;
 
   // Has those masks of the grammar made that FillPositions() will ask for, where the row is in its
-  // text: what fails here fails there, and is said there. Threads: other rows of the stream may be
-  // in here at the same time, forks among them; no other call of this row.
-  void MakeMasks(const Draft& draft) const;
+  // text. Null: they are there. Threads: other rows of the stream may be in here at the same time,
+  // forks among them; no other call of this row.
+  [[nodiscard]] std::unique_ptr<const FailedMasks> MakeMasks(const Draft& draft) const;
 
   // What must come next whatever the model says: in the text what the grammar leaves, in reasoning
   // the end when the budget is spent. Errors: RESOURCE_EXHAUSTED.
@@ -126,8 +135,10 @@ class Sequence {
   // What one token does to a place of the reasoning; nothing when it is refused.
   [[nodiscard]] std::optional<ReasoningGate::Place> NextPlace(ReasoningGate::Place place,
                                                               int token_count, TokenId token) const;
-  absl::Status FillText(const Draft& draft, NewMasks new_masks,
+  absl::Status FillText(const Draft& draft, NewMasks new_masks, const FailedMasks* failed,
                         std::vector<SequencePosition>* positions) const;
+  void AddDraft(const Draft& draft, const DraftMasks& masks,
+                std::vector<SequencePosition>* positions) const;
   absl::Status FillMixed(const Draft& draft, NewMasks new_masks,
                          std::vector<SequencePosition>* positions) const;
   void StepInReasoning(TokenId token, std::size_t before, std::size_t at, Walk* walk,

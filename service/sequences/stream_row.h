@@ -49,8 +49,9 @@ struct StreamRow {
   // Said in the row's next answer, then cleared.
   absl::Status error = absl::OkStatus();
   std::optional<RefusedToken> refused_token = std::nullopt;
-  std::uint64_t moved_step = 0;           // the last step that moved it
-  std::uint64_t answered_step = 0;        // the last step that answered it
+  std::unique_ptr<const FailedMasks> failed_masks = nullptr;  // of this step's answer
+  std::uint64_t moved_step = 0;                               // the last step that moved it
+  std::uint64_t answered_step = 0;                            // the last step that answered it
   std::uint64_t snapshot_step = 0;        // the last step that asked for its snapshot
   RowState state = RowState::kCompiling;  // as it was last answered
   bool named = false;                     // its grammar's id has been said

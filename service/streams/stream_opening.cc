@@ -38,6 +38,7 @@ void StreamSession::Fork(const RowToFork& fork) {
   child.answer = parent->second.answer;
   // Nobody has told the child's client anything yet: the first reply says all of the answer.
   if (child.answer.has_value()) child.answer->SetUnsaid();
+  to_rest_.Fork(fork.parent, fork.child);
   Add(fork.child, std::move(child));
 }
 

@@ -19,6 +19,7 @@
 #include <chrono>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 
 #include "cache/shared_loop.h"
@@ -230,17 +231,21 @@ bool StreamSession::AnswerRows(NewMasks new_masks, StepTurn& turn) {
 
 // A row's masks are those of its grammar and place, whoever makes them: the answers, which are
 // written in their order behind this, find them made. What bounds of the row take away is its
-// stream's business (SharedClosing) and is done there.
+// stream's business (SharedClosing) and is done there. Each row once, as two threads may not have
+// one: a row that was opened by this step is named by its opening and by its compile.
 void StreamSession::MakeMasks(StepTurn& turn) {
-  std::vector<const StreamRow*> rows;
+  absl::flat_hash_set<RowId> seen;
+  std::vector<StreamRow*> rows;
   for (std::size_t i = answered_; i < named_.size(); ++i) {
+    if (!seen.insert(named_[i]).second) continue;
     const auto found = rows_.find(named_[i]);
-    if (found != rows_.end()) rows.push_back(&found->second);
+    if (found != rows_.end() && found->second.answered_step != result_.step)
+      rows.push_back(&found->second);
   }
   // A core for this thread, and one for whoever answers the others.
   const std::size_t spare = streams_ != nullptr && streams_->CountPlaced() > 1 ? 2 : 1;
   cache::RunShared(
-      mask_makers_, spare, rows.size(), [&](std::size_t i) { answers_.MakeMasks(*rows[i]); },
+      mask_makers_, spare, rows.size(), [&](std::size_t i) { answers_.MakeMasks(rows[i]); },
       [&turn] {
         turn.Spend(kUnitsARow);
         return turn.IsOver();
@@ -262,13 +267,13 @@ void StreamSession::Close(RowId id) {
   if (found->second.grammar != nullptr)
     grammars_->Remeasure(found->second.grammar);  // it may have grown in use
   --At(tally_, found->second.state);
+  to_rest_.Close(id);
   rows_.erase(found);
   std::erase(compiling_, id);
 }
 
 void StreamSession::Add(RowId id, StreamRow row) {
   ++At(tally_, row.state);
-  if (!to_rest_.empty()) to_rest_.push_back(id);  // a fork stands where its parent does
   rows_.emplace(id, std::move(row));
 }
 

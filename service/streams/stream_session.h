@@ -37,6 +37,7 @@
 #include "service/sequences/shared_closing.h"
 #include "service/sequences/stream_row.h"
 #include "service/sequences/stream_types.h"
+#include "service/streams/rows_to_rest.h"
 #include "service/streams/session_turns.h"
 #include "service/streams/step_turn.h"
 #include "service/streams/stream_figures.h"
@@ -130,6 +131,7 @@ class StreamSession {
   [[nodiscard]] bool IsCompiling(RowId id) const;
   // See IdleRows; on its thread.
   void RestIfIdle();
+  void ListForRest(std::int64_t renewals);
   void RestRow(RowId id);
 
   const LoadedTokenizer* const tokenizer_;
@@ -168,7 +170,7 @@ class StreamSession {
   bool answering_ = false;  // answers of the step have begun
   SessionTurns turns_;
   std::atomic<bool> rest_is_owed_ = false;      // the last one met a step
-  std::vector<RowId> to_rest_;                  // rows that it has left
+  RowsToRest to_rest_;                          // rows that it has left
   std::int64_t listed_renewals_ = 0;            // as of when those were listed
   std::optional<IdleRows::Registration> idle_;  // its function uses all of the above
 };

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "grammar_core/rows/masked_automaton.h"
+#include "service/streams/rows_to_rest.h"
 #include "service/streams/session_turns.h"
 #include "service/streams/stream_session.h"
 #include "tests/service/nothing_ahead.h"
@@ -137,6 +138,30 @@ TEST(SessionTurnsTest, StepsAndRestsHaveTheRowsByTurns) {
   EXPECT_EQ(rows, kSteps + rests);
 }
 
+TEST(RowsToRestTest, AreNoMoreThanTheStreamHas) {
+  RowsToRest rows;
+  rows.Add(1);
+  for (RowId fork = 2; fork < 1'000; ++fork) {
+    rows.Fork(1, fork);
+    if (fork > 2) rows.Close(fork - 1);
+    EXPECT_EQ(rows.size(), 2U);
+  }
+  rows.Close(1);
+  rows.Close(999);
+  EXPECT_TRUE(rows.empty());
+}
+
+TEST(RowsToRestTest, ForksDoNotKeepARowWaiting) {
+  RowsToRest rows;
+  for (const RowId row : {5, 3, 4}) rows.Add(row);
+  rows.Fork(3, 6);
+  rows.Fork(2, 7);  // its parent has rested
+  EXPECT_EQ(rows.Take(), RowId{3});
+  rows.Fork(3, 8);
+  for (const RowId next : {4, 5, 6}) EXPECT_EQ(rows.Take(), next);
+  EXPECT_TRUE(rows.empty());
+}
+
 // Rows of one stream, whose grammar has let go of the automaton that they are in.
 class RestingRowsTest : public testing::Test {
  protected:
@@ -202,6 +227,21 @@ TEST_F(RestingRowsTest, WhatAStepCutsShortIsDoneAfterIt) {
       std::this_thread::yield();
     }
     rest.join();
+  }
+}
+
+// A rest that a step has cut short goes on with the rows that it had listed. Those before them have
+// rested once too seldom where their grammar has forgotten again meanwhile.
+TEST_F(RestingRowsTest, WhatIsForgottenBehindARestThatWasCutShortIsGivenBack) {
+  OpenRows(3'000);
+  for (int i = 0; i < 30; ++i) {
+    (void)Forget();
+    std::thread rest([&] { grammars_.idle_rows().RestAll(); });
+    for (int step = 0; step < 3; ++step) Run({});
+    rest.join();
+    const auto before = Forget();
+    grammars_.idle_rows().RestAll();
+    ASSERT_TRUE(before.expired()) << "round " << i;
   }
 }
 

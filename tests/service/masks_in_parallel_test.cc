@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "cache/work_pool.h"
+#include "grammar_core/mask/mask_store.h"
 #include "service/grammars/grammar_store.h"
 #include "service/grammars/tokenizer_store.h"
 #include "service/streams/stream_session.h"
@@ -27,9 +28,9 @@ constexpr int kSteps = 40;
 // A stream and the server that it alone uses; `mask_makers` may be null.
 class Stream {
  public:
-  explicit Stream(cache::WorkPool* mask_makers)
+  explicit Stream(cache::WorkPool* mask_makers, const Limits& limits = {})
       : tokenizers_(std::move(*TokenizerStore::Load({}, 1 << 20))),
-        grammars_(NothingAhead(), nullptr),
+        grammars_(ConfigOf(limits), nullptr),
         session_(&tokenizers_->all().front(), &grammars_, StreamLimits(), FormTerms(), nullptr) {
     session_.HelpedBy(mask_makers, nullptr);
   }
@@ -40,7 +41,18 @@ class Stream {
     return **result;
   }
 
+  // Masks that were asked for and not there, whatever came of that.
+  [[nodiscard]] std::int64_t masks_tried() const {
+    return tokenizers_->all().front().space()->masks().stats().misses;
+  }
+
  private:
+  static Config ConfigOf(const Limits& limits) {
+    Config config = NothingAhead();
+    config.limits = limits;
+    return config;
+  }
+
   std::unique_ptr<const TokenizerStore> tokenizers_;
   GrammarStore grammars_;
   StreamSession session_;
@@ -85,7 +97,7 @@ StepRequest Forking() {
 // What a row is answered, readable.
 std::string Shown(const RowResult& row) {
   std::string shown = absl::StrCat("row ", row.row, " state ", static_cast<int>(row.state), " ",
-                                   row.error.ToString());
+                                   row.error.code(), " ", row.error.message());
   for (const Position& position : row.positions) {
     absl::StrAppend(&shown, " [", static_cast<int>(position.state), " ",
                     static_cast<int>(position.form.kind), ":");
@@ -124,6 +136,68 @@ StepRequest Moving(const std::map<RowId, RowResult>& rows, std::uint64_t step,
   }
   return request;
 }
+
+// Rows that each have a grammar of their own, of one text that no other begins with.
+StepRequest OpeningOfTexts(int rows, const std::vector<TokenId>& tokens) {
+  StepRequest request;
+  request.step = 1;
+  request.wait_ms = 60'000;
+  for (int row = 0; row < rows; ++row) {
+    request.opens.push_back(
+        Open(static_cast<RowId>(row),
+             Choice(absl::StrCat(R"(["ab)", 100 + row, R"(defghijklmnopqrstuvwxyz"])")), tokens));
+  }
+  return request;
+}
+
+void ExpectSame(const StepResult& found, const StepResult& expected) {
+  ASSERT_EQ(found.rows.size(), expected.rows.size());
+  for (std::size_t i = 0; i < expected.rows.size(); ++i)
+    EXPECT_EQ(Shown(found.rows[i]), Shown(expected.rows[i]));
+}
+
+// Too little for all masks of a draft.
+constexpr Limits kLittleWork = {.step_work = 10};
+
+// Also by no helper at all: the step's own thread then makes them in the loop of many.
+class FailingMasksTest : public testing::TestWithParam<int> {};
+
+// What has failed is said and not tried again: a hostile row costs what it costs one thread. A row
+// that was opened is named by its opening and by its compile, and yet made once.
+TEST_P(FailingMasksTest, OfRowsThatAreOpenedAreTriedOnce) {
+  cache::WorkPool mask_makers(GetParam(), 64);
+  Stream alone(nullptr, kLittleWork);
+  Stream helped(&mask_makers, kLittleWork);
+  const StepRequest opening = OpeningOfTexts(40, Bytes("ab"));
+  const StepResult& expected = alone.Run(opening);
+  EXPECT_TRUE(absl::IsResourceExhausted(expected.rows.front().error))
+      << Shown(expected.rows.front());
+  ExpectSame(helped.Run(opening), expected);
+  EXPECT_EQ(helped.masks_tried(), alone.masks_tried());
+}
+
+TEST_P(FailingMasksTest, OfDraftsAreTriedOnce) {
+  cache::WorkPool mask_makers(GetParam(), 64);
+  Stream alone(nullptr, kLittleWork);
+  Stream helped(&mask_makers, kLittleWork);
+  const StepRequest opening = OpeningOfTexts(40, {});
+  ExpectSame(helped.Run(opening), alone.Run(opening));
+  StepRequest drafts;
+  drafts.step = 2;
+  for (const RowToOpen& open : opening.opens) {
+    RowToMove& move = drafts.moves.emplace_back(Move(open.row, {}));
+    move.has_drafts = true;
+    move.drafts = Bytes(absl::StrCat("ab", 100 + open.row, "defghijklmnopqrstuvwxyz"));
+  }
+  const StepResult& expected = alone.Run(drafts);
+  EXPECT_TRUE(absl::IsResourceExhausted(expected.rows.front().error))
+      << Shown(expected.rows.front());
+  EXPECT_EQ(expected.rows.front().state, RowState::kActive) << Shown(expected.rows.front());
+  ExpectSame(helped.Run(drafts), expected);
+  EXPECT_EQ(helped.masks_tried(), alone.masks_tried());
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, FailingMasksTest, testing::Values(0, 3));
 
 TEST(MasksInParallelTest, AreThoseOfOneThread) {
   cache::WorkPool mask_makers(3, 64);

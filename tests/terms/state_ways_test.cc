@@ -2,8 +2,10 @@
 #include "grammar_core/terms/state_ways.h"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <new>
+#include <thread>
 
 #include "gtest/gtest.h"
 
@@ -76,6 +78,34 @@ TEST(StateWaysTest, APackedRowHasFewTargetsForManyClasses) {
     EXPECT_EQ(ways.To(c), c % 5 == 0 ? kUnknownTerm : target(c)) << c;
   EXPECT_FALSE(row->Add(0, TermId(99)));
   EXPECT_EQ(ways.To(0), kUnknownTerm);
+}
+
+// A target that some class leads to is not written again: ThreadSanitizer sees whether it is.
+TEST(StateWaysTest, APackedRowIsReadWhileItGrows) {
+  constexpr int kClasses = 200;
+  alignas(8) std::array<std::byte, PackedRow::BytesFor(kClasses)> memory;
+  auto* const row = new (memory.data()) PackedRow(kClasses);
+  const auto target = [](int c) { return c % 3 == 0 ? kNothingTerm : TermId(c % 3 * 100U); };
+  for (int c = 0; c < 6; ++c) EXPECT_TRUE(row->Add(c, target(c)));
+  std::atomic<bool> is_read = false;
+  std::atomic<bool> is_over = false;
+  std::thread reader([&] {
+    while (!is_over) {
+      for (int c = 0; c < kClasses; ++c) {
+        const TermId to = row->To(c);
+        EXPECT_TRUE(to == target(c) || to == kUnknownTerm) << c;
+      }
+      is_read = true;
+    }
+  });
+  while (!is_read) std::this_thread::yield();
+  for (int c = 6; c < kClasses; ++c) {
+    EXPECT_TRUE(row->Add(c, target(c)));
+    std::this_thread::yield();
+  }
+  is_over = true;
+  reader.join();
+  for (int c = 0; c < kClasses; ++c) EXPECT_EQ(row->To(c), target(c)) << c;
 }
 
 }  // namespace
