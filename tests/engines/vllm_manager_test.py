@@ -260,6 +260,20 @@ def test_an_engine_without_a_server_or_with_another_vocabulary_does_not_start(
         server.terminate()
 
 
+def test_a_diffusion_model_has_no_structured_outputs(manager, monkeypatch):
+    monkeypatch.setitem(manager.vllm_config.model_config.__dict__, "is_diffusion", True)
+    monkeypatch.setenv("MASKD_ADDRESS", "unix:/nowhere/s")
+    mine = MaskdManager(manager.vllm_config)  # asks no server
+    free = Request("free", [1, 2, 3], SamplingParams(max_tokens=8), None)
+    mine.is_scheduled()
+    assert mine.grammar_bitmask({"free": free}, [], {}) is None
+    assert mine.accept_tokens(free, [1, 2]) and mine.validate_tokens(free, [3]) == [3]
+    mine.step_is_over()
+    with pytest.raises(ValueError, match="no structured outputs"):
+        Batch(mine, "ab")
+    mine.clear_backend()
+
+
 def test_a_plugin_that_cannot_be_used_says_so(monkeypatch):
     import maskd_vllm  # noqa: PLC0415
 

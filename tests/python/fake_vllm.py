@@ -1,8 +1,9 @@
-"""As much of vLLM's package as maskd_vllm/_parser.py imports, by the interface that
+"""As much of vLLM's package as maskd_vllm/_parser.py and _validation.py import, by the interface that
 maskd_vllm/_interface.py states: for
 tests where vLLM is not. What it does not state is left out."""
 
 import dataclasses
+import enum
 import json
 import sys
 import types
@@ -40,11 +41,38 @@ class DeltaMessage:
 class GracefulHTTPError(Exception):
     def __init__(self, message, http_status):
         super().__init__(message)
+        self.http_status = http_status
+
+
+class VLLMValidationError(ValueError):
+    def __init__(self, message, *, parameter=None):
+        super().__init__(message)
+        self.parameter = parameter
 
 
 @dataclasses.dataclass
 class StructuredOutputsParams:
-    structural_tag: str
+    structural_tag: str | None = None
+    json: Any = None
+    json_object: bool | None = None
+    disable_any_whitespace: bool = False
+    disable_additional_properties: bool = False
+
+
+@dataclasses.dataclass
+class SamplingParams:
+    structured_outputs: StructuredOutputsParams | None = None
+
+
+def check_json_nesting(spec, structural_tag=False):
+    """No test has a deep one."""
+
+
+Kind = enum.Enum("StructuredOutputOptions", ["JSON"])
+
+
+def get_structured_output_key(params):
+    return Kind.JSON, params.json if isinstance(params.json, str) else json.dumps(params.json)
 
 
 class ToolParser:
@@ -97,12 +125,17 @@ def install(monkeypatch):
         "vllm.entrypoints.generate.base.protocol": {
             "FunctionCall": FunctionCall, "DeltaFunctionCall": DeltaFunctionCall,
             "DeltaToolCall": DeltaToolCall, "DeltaMessage": DeltaMessage},
-        "vllm.exceptions": {"GracefulHTTPError": GracefulHTTPError},
+        "vllm.exceptions": {"GracefulHTTPError": GracefulHTTPError,
+                            "VLLMValidationError": VLLMValidationError},
         "vllm.parser.abstract_parser": {"Parser": Parser},
         "vllm.parser.parser_manager": {"ParserManager": type("ParserManager", (ParserManager,), {})},
-        "vllm.sampling_params": {"StructuredOutputsParams": StructuredOutputsParams},
+        "vllm.sampling_params": {
+            "StructuredOutputsParams": StructuredOutputsParams, "SamplingParams": SamplingParams,
+            "check_json_nesting": check_json_nesting},
         "vllm.tool_parsers": {"ToolParserManager": ToolParserManager},
         "vllm.tool_parsers.abstract_tool_parser": {"ToolParser": ToolParser},
+        "vllm.v1": {}, "vllm.v1.structured_output": {},
+        "vllm.v1.structured_output.request": {"get_structured_output_key": get_structured_output_key},
     }
     for name, members in modules.items():
         module = types.ModuleType(name)

@@ -69,6 +69,10 @@ def test_vllms_classes_have_the_members_that_we_know(vllm, path):
     assert vllm.members(path) - {"__abstractmethods__"} == vllm_interface.MEMBERS[path]
 
 
+def test_vllm_says_which_models_write_a_canvas_at_once(vllm):
+    assert "is_diffusion" in vllm.members("vllm.config.model:ModelConfig")
+
+
 def test_vllm_calls_the_manager_as_we_know(vllm):
     calls = {(name, count + len(words)) for _, holder, name, count, words in vllm.calls()
              if holder == "structured_output_manager"}

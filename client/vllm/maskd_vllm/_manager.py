@@ -96,6 +96,9 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         if model.skip_tokenizer_init:
             _log.warning("maskd: skip_tokenizer_init: there are no structured outputs")
             return
+        if model.is_diffusion:
+            _log.warning("maskd: a diffusion model: there are no structured outputs, and no server is asked")
+            return
         if not self._use_async_grammar_compilation:
             raise RuntimeError("maskd: distributed_executor_backend external_launcher is not supported: "
                                "each rank would ask the server alone")
@@ -119,7 +122,8 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
 
     def _create_grammar(self, request: Any) -> MaskdGrammar:
         """Errors: those of a grammar. A server that is not there is the request's failure, later."""
-        assert self.rows is not None, "the front end refuses requests of an engine without a tokenizer"
+        if self.rows is None:
+            raise ValueError("this engine has no structured outputs: its front end refuses such requests")
         parameters = request.sampling_params
         structured = request.structured_output_request
         grammar = grammar_for(get_structured_output_key(structured.params), structured.params,

@@ -69,14 +69,23 @@ def validate(self: SamplingParams, model_config: Any, structured_outputs_config:
     params = self.structured_outputs
     if structured_outputs_config is None or params is None:
         return
-    if model_config.is_diffusion:
-        raise VLLMValidationError("Structured outputs are not supported for diffusion models")
+    _refuse_diffusion(model_config)
     if tokenizer is None:
         raise VLLMValidationError("Structured outputs require a tokenizer: skip_tokenizer_init is set")
     compile_or_refuse(params, structured_outputs_config)
     backend = structured_outputs_config.backend
     params._backend = "xgrammar" if backend == "auto" else backend  # noqa: SLF001
     params._backend_was_auto = backend == "auto"  # noqa: SLF001
+
+
+def _refuse_diffusion(model_config: Any) -> None:
+    """Errors: VLLMValidationError. A grammar says what may follow a text; a diffusion model fills a whole
+    canvas at once."""
+    if model_config.is_diffusion:
+        raise VLLMValidationError(
+            "structured outputs are not supported for diffusion models, which do not write from left to "
+            "right: leave out response_format, structured_outputs and a tool_choice that asks for a call",
+            parameter="structured_outputs")
 
 
 def compile_or_refuse(params: Any, config: Any) -> None:
@@ -118,6 +127,7 @@ def ahead_of(add_request: Any) -> Any:
     async def add_request_after(self: Any, request_id: str, prompt: Any, params: Any,
                                 *arguments: Any, **named: Any) -> Any:
         if isinstance(params, SamplingParams) and params.structured_outputs is not None:
+            _refuse_diffusion(self.vllm_config.model_config)
             await asyncio.get_running_loop().run_in_executor(
                 _threads(), compile_or_refuse, params.structured_outputs,
                 self.vllm_config.structured_outputs_config)
