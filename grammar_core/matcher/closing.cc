@@ -1,6 +1,6 @@
 // What is narrowed is looked for from cheap to dear. Far enough from the end nothing is done. Where
 // a lower bound says that no text fits, the mask stays. Else the levels of the state say which
-// tokens fit. Where none does, the known ending goes on, and last a search is made.
+// tokens fit. Where none does, the known ending goes on, or one of other bytes, and last a search is made.
 //
 // Invariant  the result is never empty and never more than the mask that came in: a row whose
 //            budget cannot be kept is not stuck, it goes on without it.
@@ -22,10 +22,12 @@
 namespace maskd {
 namespace {
 
-// Work for the levels of a state, and for the search where they leave nothing: a few milliseconds.
+// Work for the levels of a state, and where they leave nothing for other repairs of its ending and
+// for the search: a few milliseconds.
 // Not a time: a row's masks are the same wherever it is replayed.
 constexpr std::int64_t kLevelsWork = 20'000;
 constexpr std::int64_t kSearchWork = 3'000;
+constexpr std::int64_t kRepairWork = 4'000;
 // More tokens are not searched from one by one.
 constexpr int kMaxSearched = 512;
 
@@ -34,6 +36,14 @@ Budget ClosingBudget(std::int64_t work) {
   bounds.work = work;
   bounds.work_name = "closing_work";
   return Budget(bounds);
+}
+
+// An ending of at most `most` tokens, where items must differ; empty where none is found.
+std::vector<TokenId> OtherEnding(const TokenStepper& stepper, TokenStepper::State state,
+                                 Endings* endings, int most) {
+  Budget budget = ClosingBudget(kRepairWork);
+  Work work(budget);
+  return endings->TokensWithin(stepper, state, most, work);
 }
 
 void KeepStops(const TokenStepper& stepper, TokenStepper::State state, const TokenMask& mask,
@@ -130,8 +140,8 @@ MaskRef ClosingMasks::NarrowOwn(const TokenStepper& stepper, State state, const 
   return Stored(stepper, mask, std::move(fitting));
 }
 
-// First the ending that is known; where it does not fit the fewest tokens of all, and where few
-// tokens may be taken, each by itself.
+// First the ending that is known; where it does not fit one that is repaired in another way, then
+// the fewest tokens of all, and where few tokens may be taken, each by itself.
 TokenMask ClosingMasks::Searched(const TokenStepper& stepper, State state, const TokenMask& mask,
                                  int rest) {
   TokenMask found(mask.vocab_size());
@@ -142,6 +152,11 @@ TokenMask ClosingMasks::Searched(const TokenStepper& stepper, State state, const
   const bool is_known = !known.empty() && static_cast<int>(known.size()) <= rest + 1;
   if (is_known && mask.Allows(known.front())) {
     found.Allow(known.front());
+    return found;
+  }
+  const std::vector<TokenId> other = OtherEnding(stepper, state, endings_.get(), rest + 1);
+  if (!other.empty() && mask.Allows(other.front())) {
+    found.Allow(other.front());
     return found;
   }
   Budget budget = ClosingBudget(kSearchWork);

@@ -22,12 +22,16 @@
 #include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/mask_routes/closure.h"
+#include "grammar_core/matcher/other_bytes.h"
 #include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
 
 constexpr std::int64_t kBytesAState = 24;
+
+// Bytes of an ending that are looked at for one unit of work.
+constexpr std::size_t kBytesPerUnit = 4;
 
 // Characters of the longest tokens whose length is known to the index.
 constexpr int kLongestToken = 128;
@@ -165,6 +169,57 @@ std::vector<TokenId> Endings::Tokens(const TokenStepper& stepper, State state, W
   return text.has_value() ? FewestPieces(stepper.search(), *text) : std::vector<TokenId>();
 }
 
+std::vector<TokenId> Endings::TokensWithin(const TokenStepper& stepper, State state, int most,
+                                           Work& work) {
+  if (!stepper.states().automaton().tables().remembers()) return {};
+  if (FewAsIfEqual(stepper, state) == kNever) return {};
+  const RowStates::Scratch scratch(stepper.states());
+  for (const std::size_t near : {kNear, kMaxBack}) {
+    auto found = Repaired(stepper, state, {&RowStates::TakeUnsearched, near, true}, work);
+    if (!found.has_value() || found->text.size() > kMaxDistinctBytes) continue;
+    TakeBytesOfFewerTokens(stepper, state, &*found, work);
+    std::vector<TokenId> tokens = FewestPieces(stepper.search(), found->text);
+    if (work.ok() && static_cast<int>(tokens.size()) <= most) return tokens;
+  }
+  return {};
+}
+
+// A byte is tried by a walk from its place to the end.
+void Endings::TakeBytesOfFewerTokens(const TokenStepper& stepper, State state, Distinct* ending,
+                                     Work& work) {
+  const RowStates& states = stepper.states();
+  std::string& text = ending->text;
+  std::vector<State> path = {state};  // before each byte, and behind the last one
+  const auto walk = [&](std::size_t from) {
+    path.resize(from + 1);
+    while (path.size() <= text.size()) {
+      const auto byte = static_cast<unsigned char>(text[path.size() - 1]);
+      const State next = states.TakeUnsearched(path.back(), byte, work);
+      if (next == kNothingTerm || next == kFailedTerm) return false;
+      path.push_back(next);
+    }
+    return states.MayEnd(path.back());
+  };
+  bool is_text = walk(0);
+  assert(std::ranges::is_sorted(ending->replaced) && "places on the way to the end");
+  for (const std::size_t at : ending->replaced) {
+    const auto units = static_cast<std::int64_t>(text.size() / kBytesPerUnit);
+    if (!is_text || !work.Spend(1 + units)) return;
+    std::vector<ByteChoice> others = BytesOfFewerTokens(stepper.search(), text, at);
+    others.resize(std::min(others.size(), kMaxTried));
+    const std::vector<State> before = path;
+    const char byte = text[at];
+    is_text = std::ranges::any_of(others, [&](const ByteChoice& other) {
+      text[at] = static_cast<char>(other.byte);
+      return walk(at);
+    });
+    if (is_text) continue;
+    text[at] = byte;
+    path = before;
+    is_text = true;  // as it was
+  }
+}
+
 // Pieces of text with the named tokens between them.
 std::vector<TokenId> Endings::TokensByPieces(const TokenStepper& stepper, State state) {
   std::vector<TokenId> tokens;
@@ -202,7 +257,7 @@ std::optional<Endings::Distinct> Endings::DistinctOf(const TokenStepper& stepper
   // that way comes to where all that is left repeats something, searches keep it from there.
   for (const Take take : {&RowStates::TakeUnsearched, &RowStates::Take}) {
     if (!work.ok()) break;
-    auto repaired = Repaired(stepper, state, take, work);
+    auto repaired = Repaired(stepper, state, {take}, work);
     if (repaired.has_value()) return repaired;
   }
   return std::nullopt;
@@ -210,10 +265,11 @@ std::optional<Endings::Distinct> Endings::DistinctOf(const TokenStepper& stepper
 
 // Where a byte is refused, another one takes its place, or that of one shortly before.
 std::optional<Endings::Distinct> Endings::Repaired(const TokenStepper& stepper, State state,
-                                                   Take take, Work& work) {
+                                                   const Repair& repair, Work& work) {
   const RowStates& states = stepper.states();
-  std::string text;
-  std::vector<Place> places = {{state}};
+  Begun begun = {{{state}}};
+  std::vector<Place>& places = begun.places;
+  std::string& text = begun.ending.text;
   for (int replaced = 0; replaced <= kMaxReplaced; ++replaced) {
     const std::string ending = Text(stepper, places.back().state);
     std::size_t taken = 0;
@@ -221,24 +277,34 @@ std::optional<Endings::Distinct> Endings::Repaired(const TokenStepper& stepper, 
       // The own state refuses what would repeat an item, where the automaton's takes it.
       const auto byte = static_cast<unsigned char>(ending[taken]);
       if (places.back().tried.test(byte)) break;
-      const State next = (states.*take)(places.back().state, byte, work);
+      const State next = (states.*repair.take)(places.back().state, byte, work);
       places.back().tried.set(byte);
       if (next == kNothingTerm || next == kFailedTerm) break;
       const bool has_left = RowStates::IsOwn(places.back().state) && !RowStates::IsOwn(next);
       places.push_back({next});
       text.push_back(ending[taken]);
-      if (!has_left || distinct_depth_ >= kMaxDistinctDepth) continue;
+      if (!has_left || repair.is_whole || distinct_depth_ >= kMaxDistinctDepth) continue;
       ++distinct_depth_;
-      const Node behind = DistinctEnding(stepper, next, work);
+      begun.ending.behind = DistinctEnding(stepper, next, work);
       --distinct_depth_;
-      if (behind != kNone) return Distinct{std::move(text), behind};
+      if (begun.ending.behind != kNone) return std::move(begun.ending);
+      begun.ending.behind = kEnd;
     }
     if (taken == ending.size() && states.MayEnd(places.back().state))
-      return Distinct{std::move(text), kEnd};
-    if (taken == ending.size() || !TakeOther(stepper, take, &places, &text, work))
-      return std::nullopt;
+      return std::move(begun.ending);
+    if (taken == ending.size() || !TakeOther(stepper, repair, &begun, work)) return std::nullopt;
   }
   return std::nullopt;
+}
+
+void Endings::Begun::Replace(std::size_t at, unsigned char byte, State next) {
+  places.resize(at + 1);
+  places.back().tried.set(byte);
+  places.push_back({next});
+  ending.text.resize(at);
+  ending.text.push_back(static_cast<char>(byte));
+  std::erase_if(ending.replaced, [&](std::size_t place) { return place >= at; });
+  ending.replaced.push_back(at);
 }
 
 Endings::Node Endings::PutAll(const TokenSearch& search, const Distinct& ending) {
@@ -249,28 +315,25 @@ Endings::Node Endings::PutAll(const TokenSearch& search, const Distinct& ending)
   return node;
 }
 
-bool Endings::TakeOther(const TokenStepper& stepper, Take take, std::vector<Place>* places,
-                        std::string* text, Work& work) {
-  assert(!places->empty() && "a text begins at a place");
+bool Endings::TakeOther(const TokenStepper& stepper, const Repair& repair, Begun* begun,
+                        Work& work) {
+  std::vector<Place>& places = begun->places;
+  assert(!places.empty() && "a text begins at a place");
   // As if items could be equal no text through here has fewer bytes.
-  const std::size_t least = text->size() + BytesAsIfEqual(stepper, places->back().state);
+  const std::size_t least = places.size() - 1 + BytesAsIfEqual(stepper, places.back().state);
   Other best;
   std::size_t at = 0;
-  for (std::size_t back = 1; back <= std::min(places->size(), kMaxBack) && work.ok(); ++back) {
-    const std::size_t enough = back > kNear ? least + 1 : least;
+  for (std::size_t back = 1; back <= std::min(places.size(), kMaxBack) && work.ok(); ++back) {
+    const std::size_t enough = back > repair.near ? least + 1 : least;
     if (best.next != kNothingTerm && !best.may_repeat && best.bytes <= enough) break;
-    const std::size_t before = places->size() - back;
-    const Other other = OtherByte(stepper, before, &(*places)[before], take, work);
+    const std::size_t before = places.size() - back;
+    const Other other = OtherByte(stepper, before, &places[before], repair.take, work);
     if (other.next == kNothingTerm || best.cost() <= other.cost()) continue;
     best = other;
     at = before;
   }
   if (!work.ok() || best.next == kNothingTerm) return false;
-  places->resize(at + 1);
-  text->resize(at);
-  places->back().tried.set(best.byte);
-  places->push_back({best.next});
-  text->push_back(static_cast<char>(best.byte));
+  begun->Replace(at, best.byte, best.next);
   return true;
 }
 

@@ -10,6 +10,8 @@
 //          be the shortest of all.
 //          Behind such an array a row has nothing written any more: its states are those of all
 //          rows again, and from there on the known ending is taken.
+//          Where that one has too many tokens, a text of other bytes at the places that were
+//          replaced, or of those further back, may have fewer (TokensWithin()).
 // Lengths  a string that must have so many characters more gets them from the longest tokens of its
 //          characters, not from the first character that it takes.
 // Named    a token that the grammar names, as the marker that ends a call, is one of an ending
@@ -61,6 +63,10 @@ class Endings {
   // The same by a budget of the caller's; empty where `work` fails.
   std::vector<TokenId> Tokens(const TokenStepper& stepper, State state, Work& work);
 
+  // Where items must differ: tokens of an ending that has at most `most`, looked for in more ways
+  // than that of Few(). Empty where none is found, and where `work` fails.
+  std::vector<TokenId> TokensWithin(const TokenStepper& stepper, State state, int most, Work& work);
+
   // The ending of a state, as if items could be equal; empty where none is known.
   [[nodiscard]] std::string Text(const TokenStepper& stepper, State state);
 
@@ -97,6 +103,8 @@ class Endings {
   // member before it. Beyond kNear only where each byte so far makes the text two bytes longer.
   static constexpr std::size_t kMaxBack = 32;
   static constexpr std::size_t kNear = 3;
+  // Bytes that are tried at one place for the sake of fewer tokens.
+  static constexpr std::size_t kMaxTried = 8;
   // Arrays of distinct items one behind the other that are looked at at once, and bytes of all.
   static constexpr int kMaxDistinctDepth = 16;
   static constexpr std::size_t kMaxDistinctBytes = 4 * ShortestTexts::kMaxBytes;
@@ -117,6 +125,7 @@ class Endings {
   struct Distinct {
     std::string text;
     Node behind = kEnd;
+    std::vector<std::size_t> replaced = {};  // bytes of `text` that stand for another, ascending
   };
   // That of a state; nothing where none is found. Good until the next call.
   std::optional<Distinct> DistinctOf(const TokenStepper& stepper, State state, Work& work);
@@ -124,7 +133,18 @@ class Endings {
   std::optional<std::string> DistinctText(const TokenStepper& stepper, State state, Work& work);
   // A step by a byte, with or without a search for what may still be written behind it.
   using Take = State (RowStates::*)(State, unsigned char, Work&) const;
-  std::optional<Distinct> Repaired(const TokenStepper& stepper, State state, Take take, Work& work);
+  // How a text is repaired: its steps; from how many bytes back on another byte must save two; and
+  // whether all is written down, also the rest of the text after the arrays around the state.
+  struct Repair {
+    Take take;
+    std::size_t near = kNear;
+    bool is_whole = false;
+  };
+  std::optional<Distinct> Repaired(const TokenStepper& stepper, State state, const Repair& repair,
+                                   Work& work);
+  // Other bytes where some were replaced, each by which the whole text has the fewest tokens.
+  void TakeBytesOfFewerTokens(const TokenStepper& stepper, State state, Distinct* ending,
+                              Work& work);
   // Puts the bytes before what follows them; kNone where that is too long.
   Node PutAll(const TokenSearch& search, const Distinct& ending);
   // The bytes from `node` on.
@@ -153,9 +173,15 @@ class Endings {
   // The best one of a place that has `before` bytes before it.
   Other OtherByte(const TokenStepper& stepper, std::size_t before, Place* place, Take take,
                   Work& work);
-  // Takes another byte in the last places of `text`; false where there is none.
-  bool TakeOther(const TokenStepper& stepper, Take take, std::vector<Place>* places,
-                 std::string* text, Work& work);
+  // A text on the way to its end: the place before each byte, and behind the last one.
+  struct Begun {
+    std::vector<Place> places;
+    Distinct ending = {};
+    // Has another byte at `at`, and nothing behind it yet.
+    void Replace(std::size_t at, unsigned char byte, State next);
+  };
+  // Takes another byte in the last places of a text; false where there is none.
+  bool TakeOther(const TokenStepper& stepper, const Repair& repair, Begun* begun, Work& work);
 
   // Those of an ending with named tokens in it.
   std::vector<TokenId> TokensByPieces(const TokenStepper& stepper, State state);

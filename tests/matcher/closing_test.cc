@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <random>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -184,6 +185,50 @@ TEST(Endings, WhatIsBesideAnArrayOfDistinctItemsIsLookedForOnce) {
   EXPECT_GT(spent[0], 500);
   for (std::size_t i = 1; i < 8; ++i) EXPECT_LT(spent[i], 20) << i;
   for (std::size_t i = 8; i < spent.size(); ++i) EXPECT_LT(spent[i], spent[0] / 2) << i;
+}
+
+// The bytes, and words that have each but one byte of a string.
+std::shared_ptr<TokenizerSpace> SpaceOfWords(const std::vector<std::string>& words) {
+  std::vector<Vocabulary::Token> tokens;
+  for (int byte = 0; byte < 256; ++byte)
+    tokens.push_back({std::string(1, static_cast<char>(byte))});
+  for (const std::string& word : words) tokens.push_back({word});
+  const auto end = static_cast<TokenId>(tokens.size());
+  tokens.push_back({"<end>", true});
+  return TokenizerSpace::Create(*Vocabulary::Create("words", std::move(tokens), {end}));
+}
+
+// The first byte that repeats nothing is `!` or `a`: another one is part of a longer token. The
+// search for the fewest tokens is too dear to find it.
+TEST(ClosingMasks, ARowEndsInTimeByTheBytesThatTokensHave) {
+  const struct {
+    const char* schema;
+    const char* text;  // of so few tokens
+    int fewest;
+  } kCases[] = {
+      {R"({"type":"array","uniqueItems":true,"minItems":4,"items":{"type":"string"}})",
+       R"(["","/","+","="])", 7},
+      {R"({"type":"array","uniqueItems":true,"minItems":2,"items":{"type":"object",)"
+       R"("properties":{"kind":{"type":"string"},"flag":{"type":"array"}},)"
+       R"("required":["kind","flag"],"additionalProperties":false}})",
+       R"([{"kind":"","flag":[]},{"kind":"/","flag":[]}])", 10},
+      {R"({"type":"object","minProperties":3,"additionalProperties":{"type":"boolean"}})",
+       R"({"":true,"/":true,"+":true})", 9},
+  };
+  Random random(12);  // NOLINT(cert-msc51-cpp)
+  const auto space = SpaceOfWords(
+      {"\"/\"", "\"+\"", "\"=\"", "\"/", "\"+", "\",\"flag\":[]}", "\"kind\":", ",{", ":true"});
+  for (const auto& [schema, text, fewest] : kCases) {
+    const auto grammar = Compile({"json_schema", schema, {}}, space);
+    ASSERT_NE(grammar, nullptr) << schema;
+    Matcher start(grammar);
+    ASSERT_TRUE(start.MatchText(text)->may_end) << text;
+    ASSERT_EQ(FewestPieces(start.stepper().search(), text).size(), fewest) << text;
+    ASSERT_GT(Endings().Few(start.stepper(), start.place()), fewest) << schema;
+    ClosingMasks closing;
+    for (int walk = 0; walk < 20; ++walk)
+      EXPECT_TRUE(EndsWithin(start, fewest + 1, &closing, &random)) << schema;
+  }
 }
 
 // Schemas whose endings depend on what the row has written, or on what it has not.
