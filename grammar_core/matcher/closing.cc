@@ -1,6 +1,7 @@
 // What is narrowed is looked for from cheap to dear. Far enough from the end nothing is done. Where
 // a lower bound says that no text fits, the mask stays. Else the levels of the state say which
-// tokens fit. Where none does, the known ending goes on, or one of other bytes, and last a search is made.
+// tokens fit. Where none does, the known ending goes on, or one of other bytes, and last a search
+// is made.
 //
 // Invariant  the result is never empty and never more than the mask that came in: a row whose
 //            budget cannot be kept is not stuck, it goes on without it.
@@ -23,8 +24,8 @@ namespace maskd {
 namespace {
 
 // Work for the levels of a state, and where they leave nothing for other repairs of its ending and
-// for the search: a few milliseconds.
-// Not a time: a row's masks are the same wherever it is replayed.
+// for the search: a few milliseconds. Not a time: a row's masks are the same wherever it is
+// replayed.
 constexpr std::int64_t kLevelsWork = 20'000;
 constexpr std::int64_t kSearchWork = 3'000;
 constexpr std::int64_t kRepairWork = 4'000;

@@ -15,7 +15,7 @@
 
 #include "memory/accountant.h"
 #include "tests/e2e/running_server.h"
-#include "tools/attack/raw_http2.h"
+#include "tools/attack/targets/raw_http2.h"
 
 namespace maskd::service {
 namespace {

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 
 #include "ring/unique_fd.h"
-#include "tools/attack/socket_address.h"
+#include "tools/attack/targets/socket_address.h"
 
 namespace maskd::playground {
 namespace {

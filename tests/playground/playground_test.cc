@@ -18,7 +18,7 @@
 #include "playground/http_server.h"
 #include "service/base/log.h"
 #include "service/process/server.h"
-#include "tools/attack/socket_address.h"
+#include "tools/attack/targets/socket_address.h"
 
 namespace maskd::playground {
 namespace {

@@ -22,7 +22,7 @@
 #include "service/process/exit_guard.h"
 #include "tests/e2e/running_server.h"
 #include "tests/e2e/server_program.h"
-#include "tools/attack/socket_address.h"
+#include "tools/attack/targets/socket_address.h"
 
 namespace maskd::service {
 namespace {

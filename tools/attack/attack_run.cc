@@ -24,11 +24,11 @@
 #include "grammar_core/base/heap.h"
 #include "grammar_core/base/sha256.h"
 #include "grammar_core/tokenizer/loader.h"
-#include "tools/attack/bystander.h"
-#include "tools/attack/library_target.h"
-#include "tools/attack/runner.h"
-#include "tools/attack/server_cases.h"
-#include "tools/attack/service_target.h"
+#include "tools/attack/grammars/runner.h"
+#include "tools/attack/servers/server_cases.h"
+#include "tools/attack/targets/bystander.h"
+#include "tools/attack/targets/library_target.h"
+#include "tools/attack/targets/service_target.h"
 
 namespace maskd::attack {
 namespace {

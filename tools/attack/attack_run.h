@@ -1,5 +1,8 @@
 // A whole run of `maskctl attack`: which cases, against what, and what is said of them.
 //
+// Rooms    cases/ what a case says, and how it went; targets/ the engine or a server, and what is
+//          watched there; grammars/ cases of hostile grammars, against either; servers/ cases of a
+//          server alone: its calls and its wire.
 // Output   to standard output, each case as it ends. A death of this process names its case.
 // Threads  one.
 #ifndef MASKD_TOOLS_ATTACK_ATTACK_RUN_H_
@@ -11,8 +14,8 @@
 
 #include "absl/status/statusor.h"
 
-#include "tools/attack/report.h"
-#include "tools/attack/server_access.h"
+#include "tools/attack/cases/report.h"
+#include "tools/attack/targets/server_access.h"
 
 namespace maskd::attack {
 

@@ -4,7 +4,7 @@
 #include "absl/strings/str_split.h"
 
 #include "tools/attack/attack_run.h"
-#include "tools/attack/socket_address.h"
+#include "tools/attack/targets/socket_address.h"
 #include "tools/cli/command.h"
 #include "tools/cli/connection.h"
 

@@ -11,7 +11,7 @@
 #include "playground/answers.h"
 #include "playground/http_server.h"
 #include "service/config/addresses.h"
-#include "tools/attack/metrics_page.h"
+#include "tools/attack/targets/metrics_page.h"
 #include "tools/cli/command.h"
 #include "tools/cli/connection.h"
 
