@@ -40,6 +40,7 @@ NOT_HERE = {
     ("docs/clients.md", "MASKD_FAMILY=qwen_3"): "tests/engines/vllm_answers.py",
     ("docs/clients.md", "python3.11 -m venv build/engines/vllm"): "installs 6.8 GB",
     ("docs/clients.md", "build/venv/bin/python tests/engines/vllm_answers.py"): "tests/engines/vllm_answers.py",
+    ("docs/clients.md", "build/venv/bin/python tests/engines/vllm_tpot.py"): "measures, for minutes",
     ("docs/maskctl.md", "$ maskctl top "): "tests/tools/top_test.cc",
     ("docs/playground.md", "MASKD_PLAYGROUND_VOCABULARY="): "measures; tests/playground/playground_page_test.py runs in ctest",
     ("docs/proxy.md", "kubectl create secret"): "needs a cluster",

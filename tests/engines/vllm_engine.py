@@ -147,6 +147,19 @@ class Engine:
             return [time.monotonic() for line in answer if line.startswith(b"data: {")]
 
 
+    def pace(self, text: str, tokens: int, **more: Any) -> tuple[float, int]:
+        """Of a streamed answer: the seconds from its first part to its last, and how many tokens it has."""
+        body = {"model": NAME, "messages": [{"role": "user", "content": text}], "stream": True,
+                "stream_options": {"include_usage": True}, "max_tokens": tokens, "temperature": 0, **more}
+        request = urllib.request.Request(self.url + "/v1/chat/completions", json.dumps(body).encode(),
+                                         {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=900) as answer:
+            parts = [(time.monotonic(), line) for line in answer if line.startswith(b"data: {")]
+        said = [(when, json.loads(line[6:])) for when, line in parts]
+        times = [when for when, each in said if each.get("choices") and each["choices"][0]["delta"].get("content")]
+        return times[-1] - times[0], said[-1][1]["usage"]["completion_tokens"]
+
+
 def satisfies(text: str, schema: Any) -> bool:
     """Whether jsonschema accepts the text, formats too."""
     try:
