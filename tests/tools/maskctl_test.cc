@@ -1,6 +1,8 @@
 // The program maskctl, run as its users run it: against a server inside itself, and against one on
 // a socket.
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -72,6 +74,29 @@ TEST_F(MaskctlTest, FamiliesAreListedAndTestedAsJson) {
   const auto wrong = nlohmann::json::parse(judged.output);
   EXPECT_EQ(wrong["wrong"][0]["line"], 2);
   EXPECT_THAT(wrong["wrong"][0]["fault"].get<std::string>(), StartsWith("refused at byte "));
+}
+
+TEST_F(MaskctlTest, FamiliesAreImportedAndTested) {
+  std::ifstream file(absl::StrCat(MASKD_SOURCE_DIR, "/tests/peers/response_templates.json"));
+  const auto rows = nlohmann::json::parse(std::string{std::istreambuf_iterator<char>(file), {}});
+  const std::string given = directory_ / "tokenizer_config.json";
+  std::ofstream(given) << nlohmann::json({{"response_template", rows["tf_qwen2"]["template"]}});
+  const Outcome made = Maskctl("family import mine --space='\\n' " + given);
+  ASSERT_EQ(made.exit, 0) << made.output;
+  const std::string family = directory_ / "mine.json";
+  std::ofstream(family) << made.output;
+  const std::string texts = directory_ / "texts.jsonl";
+  std::ofstream(texts) << nlohmann::json(
+      {{"request", {{"tools", {{{"type", "function"}, {"function", {{"name", "add"}}}}}}}},
+       {"text", "<tool_call>\n{\"name\": \"add\", \"arguments\": {}}\n</tool_call>"},
+       {"message",
+        {{"tool_calls", {{{"name", "add"}, {"arguments", nlohmann::json::object()}}}}}}});
+  const Outcome tested = Maskctl("family test " + family + " --local " + texts);
+  EXPECT_EQ(tested.exit, 0) << tested.output;
+  EXPECT_THAT(tested.output, HasSubstr("mine.json: 1 transcripts, 0 wrong"));
+  const Outcome refused = Maskctl("family import mine " + given);
+  EXPECT_EQ(refused.exit, 1) << refused.output;
+  EXPECT_THAT(refused.output, HasSubstr("/response_template/fields/tool_calls/content: "));
 }
 
 struct UsageCase {

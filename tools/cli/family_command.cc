@@ -1,22 +1,26 @@
-// maskctl family: the families of models that the grammar kind "chat" knows, and transcripts of one
-// against a server. A transcript is judged by one Check(): whether the text is taken to its end,
+// maskctl family: the families of models that the grammar kind "chat" knows, transcripts of one
+// against a server, and files of others, made of what transformers reads answers with. A transcript is judged by one Check(): whether the text is taken to its end,
 // and what it is read back as.
 //
 // Invariant  a run without any transcript fails.
 // Cost       one call for each line.
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "nlohmann/json.hpp"
 
+#include "grammar_core/base/error.h"
 #include "grammar_core/frontend/chat/family.h"
+#include "grammar_core/frontend/chat/response_template.h"
 #include "tools/cli/command.h"
 #include "tools/cli/connection.h"
 #include "tools/cli/grammar_flags.h"
@@ -27,7 +31,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::vector<Flag> FamilyFlags() { return WithConnectionFlags({}); }
+std::vector<Flag> FamilyFlags() {
+  return WithConnectionFlags(
+      {{"space", "TEXT",
+        "import: what the model writes where white space is passed over, with C's escapes", ""},
+       {"models", "TEXT", "import: the models, for people", "imported from a response_template"}});
+}
 
 absl::StatusOr<int> ListFamilies(bool as_json) {
   std::vector<ChatFamily> families;
@@ -57,7 +66,7 @@ struct Transcript {
 
 // A line of a file of transcripts: {"request", "text", "takes"?} and, of the members around a
 // request, those that it says; "why" is for people.
-absl::StatusOr<Transcript> ReadTranscript(const std::string& family, absl::string_view line) {
+absl::StatusOr<Transcript> ReadTranscript(const Json& family, absl::string_view line) {
   Json row = Json::parse(line.begin(), line.end(), nullptr, false);
   if (!row.is_object() || !row.contains("request") || !row.contains("text") ||
       !row["text"].is_string()) {
@@ -121,8 +130,22 @@ absl::StatusOr<std::string> Judge(const Transcript& transcript, const Connection
                       Quoted(response->stop().refused()));
 }
 
-absl::StatusOr<int> TestFamily(const std::string& family, const std::string& path,
+// A family's name, or the family in the file that `word` names.
+absl::StatusOr<Json> FamilyOf(const std::string& word) {
+  if (!absl::EndsWith(word, ".json")) return Json(word);
+  const absl::StatusOr<std::string> text = ReadFile(word);
+  if (!text.ok()) return text.status();
+  if (const absl::StatusOr<ChatFamily> family = ReadChatFamily(*text); !family.ok()) {
+    return absl::Status(family.status().code(),
+                        absl::StrCat(word, ": ", family.status().message()));
+  }
+  return Json::parse(*text, nullptr, false);
+}
+
+absl::StatusOr<int> TestFamily(const std::string& word, const std::string& path,
                                const Flags& flags) {
+  const absl::StatusOr<Json> family = FamilyOf(word);
+  if (!family.ok()) return family.status();
   const auto lines = ReadFile(path);
   if (!lines.ok()) return lines.status();
   const auto connection = Connection::Open(flags);
@@ -134,7 +157,7 @@ absl::StatusOr<int> TestFamily(const std::string& family, const std::string& pat
   for (const absl::string_view line : absl::StrSplit(*lines, '\n')) {
     ++number;
     if (line.empty()) continue;
-    const absl::StatusOr<Transcript> transcript = ReadTranscript(family, line);
+    const absl::StatusOr<Transcript> transcript = ReadTranscript(*family, line);
     if (!transcript.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat(path, ":", number, ": ", transcript.status().message()));
@@ -148,35 +171,61 @@ absl::StatusOr<int> TestFamily(const std::string& family, const std::string& pat
   }
   const bool passed = wrong.empty() && texts > 0;
   if (as_json) {
-    const Json report = {{"family", family}, {"transcripts", texts}, {"wrong", std::move(wrong)}};
+    const Json report = {{"family", word}, {"transcripts", texts}, {"wrong", std::move(wrong)}};
     absl::PrintF("%s\n", report.dump(1, ' ', false, Json::error_handler_t::replace));
   } else {
-    absl::PrintF("%s: %d transcripts, %d wrong\n", family, texts, wrong.size());
+    absl::PrintF("%s: %d transcripts, %d wrong\n", word, texts, wrong.size());
   }
   return passed ? kExitYes : kExitNo;
+}
+
+absl::StatusOr<int> ImportFamily(const std::string& name, const std::string& path,
+                                 const Flags& flags) {
+  const absl::StatusOr<std::string> text = ReadFile(path);
+  if (!text.ok()) return text.status();
+  ResponseTemplateOptions options = {name, flags.Get("models"), std::nullopt};
+  if (flags.Has("space")) {
+    options.space.emplace();
+    if (std::string fault; !absl::CUnescape(flags.Get("space"), &*options.space, &fault))
+      return UsageError(absl::StrCat("--space: ", fault));
+  }
+  const absl::StatusOr<std::string> file = FamilyOfResponseTemplate(*text, options);
+  if (file.ok()) {
+    absl::PrintF("%s", *file);
+    return kExitYes;
+  }
+  if (flags.Has("json")) return file.status();
+  return absl::Status(file.status().code(), absl::StrCat(path, ": ", file.status().message()));
 }
 
 absl::StatusOr<int> RunFamily(const Flags& flags) {
   const std::vector<std::string>& words = flags.arguments();
   if (words.size() == 1 && words[0] == "list") return ListFamilies(flags.Has("json"));
   if (words.size() == 3 && words[0] == "test") return TestFamily(words[1], words[2], flags);
-  return UsageError("\"list\", or \"test\", a family and a file of transcripts, is needed");
+  if (words.size() == 3 && words[0] == "import") return ImportFamily(words[1], words[2], flags);
+  return UsageError("\"list\", or \"test\" or \"import\", a family and a file, is needed");
 }
 
 }  // namespace
 
 const Command kFamilyCommand = {
     "family",
-    "list | test NAME FILE",
-    "lists families of models, or tests transcripts of one",
+    "list | test NAME FILE | import NAME FILE",
+    "lists families of models, tests transcripts of one, or imports one",
     "list: the families that the grammar kind \"chat\" has, and the models of each.\n"
-    "test: FILE has one JSON object a line: request (as of OpenAI's interface), text (what the\n"
+    "test: NAME may be a family's file, NAME.json. FILE has one JSON object a line: request (as of "
+    "OpenAI's interface), text (what the\n"
     "model wrote), takes (true unless it says false), message (what it reads as), and reasoning "
     "or\n"
     "strictness where they are not the default. Prints one line for each that is judged or read\n"
     "otherwise; with --json an object: family, transcripts, wrong (line and fault of each). Exit\n"
-    "status 0 when none is.\n\n"
-    "  maskctl family test qwen_3 --local tests/families/qwen_3.jsonl\n",
+    "status 0 when none is.\n"
+    "import: FILE is a tokenizer_config.json with a response_template, or that alone. Prints the\n"
+    "file of a family NAME that writes what it reads. What does not say how a model writes is\n"
+    "refused at its JSON Pointer, exit status 1.\n\n"
+    "  maskctl family test qwen_3 --local tests/families/qwen_3.jsonl\n"
+    "  maskctl family import mine --space='\\n' tokenizer_config.json > mine.json\n"
+    "  maskctl family test mine.json --local transcripts.jsonl\n",
     &FamilyFlags,
     &RunFamily,
 };

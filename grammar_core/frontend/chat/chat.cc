@@ -203,8 +203,10 @@ absl::StatusOr<ReadResult> ReadChat(const ChatSource& text, const GrammarSource&
 
 std::string NormalChat(const ChatSource& text, const JsonValue& root) {
   if (!text.tag.ok()) return root.Compact();
-  // What becomes of a bad tool and how JSON is spelled are no parts of the tag.
+  // What becomes of a bad tool and how JSON is spelled are no parts of the tag, nor is how answers
+  // of a family that a request brings are read back.
   return absl::StrCat(text.request->leave_out_bad_tools ? "leave_out " : "",
+                      text.request->family_file,
                       text.request->family.any_spelling ? "any_spelling " : "", text.tag->whole);
 }
 

@@ -242,6 +242,24 @@ absl::Status ReadReasoning(const JsonValue& root, ChatRequest* out) {
                        absl::StrCat("the family ", out->family.name, " writes no reasoning"));
 }
 
+// By its name, or the file itself.
+absl::Status ReadFamily(const JsonValue& root, ChatRequest* out) {
+  const std::optional<JsonValue> file = Present(root, "family");
+  if (file.has_value() && file->is_object()) {
+    absl::StatusOr<ChatFamily> family = ReadChatFamily(*file);
+    if (!family.ok()) return family.status();
+    out->family = *std::move(family);
+    out->family_file = file->Compact();
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<absl::string_view> name = RequiredText(root, "family");
+  if (!name.ok()) return name.status();
+  absl::StatusOr<ChatFamily> family = FindChatFamily(*name, "/family");
+  if (!family.ok()) return family.status();
+  out->family = *std::move(family);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::string ToolPlace(const ChatTool& tool) {
@@ -253,12 +271,8 @@ absl::StatusOr<ChatRequest> ReadChatRequest(const JsonValue& root) {
       CheckKeys(root, {"family", "request", "reasoning", "prompt_tail", "strictness", "bad_tools"});
   if (!keys.ok()) return keys;
   ChatRequest out;
-  const absl::StatusOr<absl::string_view> name = RequiredText(root, "family");
-  if (!name.ok()) return name.status();
-  absl::StatusOr<ChatFamily> family = FindChatFamily(*name, "/family");
-  if (!family.ok()) return family.status();
-  out.family = *std::move(family);
-  absl::Status read = ReadReasoning(root, &out);
+  absl::Status read = ReadFamily(root, &out);
+  if (read.ok()) read = ReadReasoning(root, &out);
   if (read.ok()) read = ReadPromptTail(root, &out);
   if (read.ok()) read = ReadWord(root, "strictness", kStrictnesses, &out.strictness);
   if (read.ok()) read = ReadWord(root, "bad_tools", kBadTools, &out.leave_out_bad_tools);

@@ -59,7 +59,8 @@ absl::Status ReadOptionalFrame(const JsonValue& at, absl::string_view key,
 }
 
 absl::StatusOr<ChatFamily::Part> ReadPart(const JsonValue& at) {
-  if (at.is_string()) return ChatFamily::Part{Kind::kText, std::string(at.text())};
+  if (at.is_string() && !at.text().empty())
+    return ChatFamily::Part{Kind::kText, std::string(at.text())};
   if (at.is_object() && at.size() == 1) {
     const JsonValue member = *at.Nth(0);
     const std::string text(member.text());
@@ -145,6 +146,12 @@ absl::Status ReadCalls(const JsonValue& at, ChatFamily* family) {
   absl::StatusOr<std::vector<ChatFamily::Part>> parts = ReadParts(*call);
   if (!parts.ok()) return parts.status();
   family->call = *std::move(parts);
+  const auto is_arguments = [](const ChatFamily::Part& part) {
+    return part.kind == Kind::kArguments;
+  };
+  if (absl::c_count_if(family->call, &IsName) != 1 ||
+      absl::c_count_if(family->call, is_arguments) != 1)
+    return InvalidMember(at, "call", "must have one name and one {\"arguments\": STYLE}");
   return ReadOtherHeads(at, family);
 }
 
@@ -204,8 +211,12 @@ absl::Status ReadInto(const JsonValue& root, ChatFamily* family) {
 absl::StatusOr<ChatFamily> ReadChatFamily(absl::string_view text) {
   const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(text, Limits());
   if (!document.ok()) return document.status();
+  return ReadChatFamily(document->root());
+}
+
+absl::StatusOr<ChatFamily> ReadChatFamily(const JsonValue& root) {
   ChatFamily family;
-  if (absl::Status read = ReadInto(document->root(), &family); !read.ok()) return read;
+  if (absl::Status read = ReadInto(root, &family); !read.ok()) return read;
   return family;
 }
 

@@ -33,6 +33,7 @@
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/frontend/json_schema/reading/standard_schemas.h"
 #include "grammar_core/frontend/structural_tag/written_style.h"
 
@@ -83,6 +84,7 @@ std::span<const EmbeddedJson> ChatFamilyFiles();
 
 // Reads a family's file. Errors: INVALID_ARGUMENT at a JSON Pointer of it.
 absl::StatusOr<ChatFamily> ReadChatFamily(absl::string_view text);
+absl::StatusOr<ChatFamily> ReadChatFamily(const JsonValue& root);
 
 // The family `name`. Errors: INVALID_ARGUMENT at `place`, naming the known ones.
 absl::StatusOr<ChatFamily> FindChatFamily(absl::string_view name, absl::string_view place);
