@@ -25,7 +25,7 @@ import performance_chart  # noqa: E402  (a neighbour, wherever this is run from)
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results"
 BLOCK = re.compile(r"(<!-- figures: ([a-z_]+) -->)(.*?)(<!-- end of figures -->)", re.DOTALL)
-PAGES = ["README.md", "docs/appliers.md", "docs/clients.md", "docs/reliability.md", "docs/transports.md"]
+PAGES = ["README.md", "docs/appliers.md", "docs/clients.md", "docs/engines.md", "docs/reliability.md", "docs/transports.md"]
 
 
 @dataclasses.dataclass
@@ -179,7 +179,7 @@ SECTIONS = [
                   "accepts them: over whole suites {bench_right} of {bench_all} schemas of MaskBench are right and {suite_right} of {suite_all} of\n"
                   "JSON-Schema-Test-Suite's core ([vectors.md](vectors.md) has the rest and the causes).\n\n"
                   "Of 200 requests to a small model in vLLM, these were finished and valid: {answers}\n"
-                  "([clients.md](clients.md#in-vllm-and-sglang)).\n"),
+                  "([engines.md](engines.md#in-vllm-and-sglang)).\n"),
 ]
 PARTS = {"masks": "How fast", "memory": "How small", "exact": "How exact"}
 

@@ -34,7 +34,8 @@ const (
 // does not take the rows in half a second is left for the old one, which still has them.
 //
 // Several servers are asked at once, so those that are silent cost a quarter of a second each. One that refuses
-// for load is asked again when it said, not before. A context bounds the search in its call; the next begins anew.
+// for load is asked again when it said, not before. Submit looks for no server: a step that it could not send waits
+// for Collect, whose context bounds what it does of the search. The next Collect goes on with one that took longer.
 //
 // A step under which two servers ended is not sent to a third: its rows have failed (Internal, reason
 // SERVERS_ENDED) and are closed; other rows and steps go on.
@@ -45,6 +46,9 @@ type FailoverStream struct {
 	servers    serverList
 	spreader   *spreader // where the stream spreads, once it is open
 	stream     *Stream
+	search     *search  // without a stream alone
+	opening    *opening // of a search, or of a move to a server with fewer streams
+	leftFor    error    // why there is no stream, where a server has said so
 	welcome    *pb.Welcome
 	ledger     *rowLedger
 	vocabulary *pb.Tokenizer // of the first welcome
@@ -77,6 +81,7 @@ func OpenFailover(ctx context.Context, options FailoverOptions) (*FailoverStream
 		err = stream.findServer(ctx)
 	}
 	if err != nil {
+		stream.endSearch()
 		return nil, err
 	}
 	return stream, nil
@@ -101,13 +106,15 @@ func (f *FailoverStream) Moves() int { return f.moves }
 
 func (f *FailoverStream) live() []*sentStep { return f.unanswered[f.givenUp:] }
 
-// move leaves the server in use, which has failed with `said`, for another one.
+// move leaves the server in use, which has failed with `said`, for another one, or goes on with that.
 func (f *FailoverStream) move(ctx context.Context, said error) error {
-	f.leave()
-	f.servers.note(f.Address(), said)
-	f.takeServers()
-	f.servers.goOn()
-	f.moves++
+	if f.search == nil {
+		f.leave(nil)
+		f.servers.note(f.Address(), said)
+		f.takeServers()
+		f.servers.goOn()
+		f.moves++
+	}
 	return f.findServer(ctx)
 }
 
@@ -118,7 +125,8 @@ func (f *FailoverStream) takeServers() {
 	}
 }
 
-func (f *FailoverStream) leave() {
+func (f *FailoverStream) leave(why error) {
+	f.leftFor = why
 	if f.stream != nil {
 		f.stream.abandon()
 		f.stream = nil
@@ -158,7 +166,7 @@ func (f *FailoverStream) answerGivenUp() *Result {
 	return result
 }
 
-// Submit is Stream.Submit; it may move, for which the context is.
+// Submit is Stream.Submit. It may go to a server that has fewer streams, for which the context is.
 func (f *FailoverStream) Submit(ctx context.Context, step *Step) (uint64, error) {
 	if len(f.unanswered) >= MaxInFlight {
 		return 0, errorf(codes.FailedPrecondition, "%d steps are in flight: collect first", MaxInFlight)
@@ -176,22 +184,15 @@ func (f *FailoverStream) Submit(ctx context.Context, step *Step) (uint64, error)
 	}
 	f.ledger.dropCloses(next.step)
 	next.step.Step = f.nextStep
-	err := f.send(next.step)
-	if err != nil && (CodeOf(err) == codes.ResourceExhausted || !mayMove(err)) {
-		return 0, err
-	}
-	if err != nil {
+	if err := f.send(next.step); err != nil {
+		if CodeOf(err) == codes.ResourceExhausted || !mayMove(err) {
+			return 0, err
+		}
 		f.noteEnd(err)
+		f.leave(err)
 	}
 	f.unanswered = append(f.unanswered, next)
 	f.nextStep++
-	if f.stream == nil || err != nil {
-		if err := f.move(ctx, err); err != nil {
-			f.unanswered = f.unanswered[:len(f.unanswered)-1]
-			f.nextStep--
-			return 0, err
-		}
-	}
 	return f.nextStep - 1, nil
 }
 
@@ -204,19 +205,20 @@ func (f *FailoverStream) send(step *pb.Step) error {
 	return err
 }
 
-// Collect is Stream.Collect. The context's end is the caller's: the stream stays as it is.
+// Collect is Stream.Collect; it may move. The context's end is the caller's: the stream stays as it is, and the next
+// Collect goes on with a move.
 func (f *FailoverStream) Collect(ctx context.Context) (*Result, error) {
 	if len(f.unanswered) == 0 {
 		return nil, errorf(codes.FailedPrecondition, "no step is in flight")
 	}
-	for moves := 0; f.givenUp == 0; moves++ {
+	for f.givenUp == 0 {
 		result, err := f.collectHere(ctx)
 		if err == nil {
 			f.unanswered = f.unanswered[1:]
 			return result, nil
 		}
 		if f.givenUp > 0 {
-			f.leave() // the next step finds another server
+			f.leave(nil) // the next step finds another server
 			break
 		}
 		if ctx.Err() != nil {
@@ -235,7 +237,7 @@ func (f *FailoverStream) Collect(ctx context.Context) (*Result, error) {
 // collectHere waits for the server in use, and books what it says.
 func (f *FailoverStream) collectHere(ctx context.Context) (*Result, error) {
 	if f.stream == nil {
-		return nil, errorf(codes.Unavailable, "no server is in use")
+		return nil, either(f.leftFor, errorf(codes.Unavailable, "no server is in use"))
 	}
 	oldest := f.unanswered[0].step
 	patience := f.options.StepTimeout + time.Duration(oldest.GetWaitForCompileMs())*time.Millisecond
@@ -252,6 +254,7 @@ func (f *FailoverStream) collectHere(ctx context.Context) (*Result, error) {
 // Close is Stream.Close.
 func (f *FailoverStream) Close(ctx context.Context) error {
 	f.unanswered, f.givenUp = nil, 0
+	f.endSearch()
 	if f.spreader != nil {
 		f.spreader.close()
 		f.spreader = nil

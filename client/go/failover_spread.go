@@ -2,6 +2,7 @@ package maskd
 
 import (
 	"context"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -41,21 +42,28 @@ func (f *FailoverStream) openSpread(ctx context.Context) error {
 	return nil
 }
 
-// goTo brings the rows to a server that has fewer streams; false: they stay.
+// goTo brings the rows to a server that has fewer streams; false: they stay. Half of the caller's time is the old
+// server's, so the step is answered in time whatever the new one does.
 func (f *FailoverStream) goTo(ctx context.Context, to *offer) bool {
 	before, from := f.stream, f.Address()
-	atMost := min(max(f.options.StepTimeout/2, shortestMove), longestMove)
-	limited, cancel := context.WithTimeout(ctx, atMost)
+	atMost := min(f.options.StepTimeout/2, longestMove)
+	if deadline, is := ctx.Deadline(); is {
+		atMost = min(atMost, time.Until(deadline)/2)
+	}
+	limited, cancel := context.WithTimeout(ctx, max(atMost, shortestMove))
 	defer cancel()
 	f.servers.use(to.address)
 	to.stream.next = f.nextStep - 1
-	if err := f.settle(limited, to.stream); err != nil {
-		to.stream.abandon()
+	err := f.sendOpens(to.address, to.stream)
+	if err == nil {
+		err = f.takeRows(limited)
+	}
+	if err != nil {
+		f.endSearch()
 		f.servers.use(from)
 		f.ledger.format = f.welcome.GetGrammarFormat()
 		return false
 	}
-	f.stream, f.welcome = to.stream, to.stream.Welcome()
 	f.moves++
 	before.abandon()
 	return true
@@ -77,9 +85,7 @@ func (f *FailoverStream) followSpreader(ctx context.Context) {
 		return
 	}
 	f.takeServers()
-	if f.goTo(ctx, to) {
-		s.use(f.Address(), f.welcome)
-	} else {
+	if !f.goTo(ctx, to) {
 		s.leaveAlone(to.address)
 	}
 }

@@ -49,7 +49,7 @@ func openInOrder(t *testing.T, options FailoverOptions) *FailoverStream {
 	options.InOrder, options.Stream = true, StreamOptions{LogitsWidth: 2080}
 	stream, err := OpenFailover(t.Context(), options)
 	check(t, err)
-	t.Cleanup(stream.leave)
+	t.Cleanup(func() { _ = stream.Close(context.Background()) })
 	return stream
 }
 
@@ -216,6 +216,31 @@ func testQueueFull(t *testing.T) {
 	if early.hasExited() {
 		t.Error("the server was asked before it said")
 	}
+}
+
+// testSlowServer: each answer of the server to go to comes later than a call waits. It ends when it is asked twice.
+func testSlowServer(t *testing.T) {
+	a, slow := startServer(t, true), startServer(t, true)
+	path := filepath.Join(t.TempDir(), "l")
+	stream := openInOrder(t, FailoverOptions{Addresses: []string{a.address, "unix:" + path},
+		StepTimeout: time.Minute, GiveUpAfter: time.Minute})
+	// It begins now, or a stream that is slow to open would ask it too.
+	once := start(t, path, "python3", interop+"/early.py", path, slow.path(), "60000", "200")
+	engine := failoverEngine(t, stream)
+	engine.collect = func() (*Result, error) {
+		for {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			result, err := stream.Collect(ctx)
+			cancel()
+			if once.hasExited() {
+				t.Fatal("the move was begun anew")
+			}
+			if CodeOf(err) != codes.DeadlineExceeded {
+				return result, err
+			}
+		}
+	}
+	expectMoveOf(t, engine, stream, a, once.address, a.kill)
 }
 
 func testDrain(t *testing.T) {

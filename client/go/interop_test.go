@@ -27,7 +27,7 @@ func TestInterop(t *testing.T) {
 		"compile_refused": testCompileRefused, "tokens": testTokens, "cancel": testCancel,
 		"deadline": testDeadline, "go_away": testGoAway, "wrong_vocabulary": testWrongVocabulary,
 		"failover": testFailover, "two_deaths": testTwoDeaths, "drain": testDrain, "balance": testBalance,
-		"lost_zone": testLostZone, "queue_full": testQueueFull,
+		"lost_zone": testLostZone, "queue_full": testQueueFull, "slow_server": testSlowServer,
 	}
 	server := startServer(t, true)
 	for _, each := range loadCases(t) {

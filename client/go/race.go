@@ -34,9 +34,12 @@ func newRace(ctx context.Context, addresses []string,
 	return &race{ctx: own, cancel: cancel, open: open, left: addresses, ended: make(chan *attempt, len(addresses))}
 }
 
-// next waits for the next attempt that ends; nil: all have.
-func (r *race) next() *attempt {
-	for r.running > 0 || len(r.left) > 0 {
+// isOver is whether all attempts have ended.
+func (r *race) isOver() bool { return r.running == 0 && len(r.left) == 0 }
+
+// next waits for the next attempt that ends. The context is the caller's: what runs goes on without it.
+func (r *race) next(ctx context.Context) (*attempt, error) {
+	for {
 		var due <-chan time.Time
 		if len(r.left) > 0 {
 			due = time.After(time.Until(r.due))
@@ -47,12 +50,13 @@ func (r *race) next() *attempt {
 			if ended.err != nil {
 				r.due = time.Time{}
 			}
-			return ended
+			return ended, nil
 		case <-due:
 			r.begin()
+		case <-ctx.Done():
+			return nil, fromCall(ctx.Err())
 		}
 	}
-	return nil
 }
 
 func (r *race) begin() {

@@ -40,11 +40,9 @@ func TestRace(t *testing.T) {
 			began := time.Now()
 			race := newRace(t.Context(), c.addresses, openFake)
 			var said []string
-			for {
-				tried := race.next()
-				if tried == nil {
-					break
-				}
+			for !race.isOver() {
+				tried, err := race.next(t.Context())
+				check(t, err)
 				said = append(said, tried.address)
 				if tried.stream != nil {
 					break

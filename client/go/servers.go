@@ -1,7 +1,6 @@
 package maskd
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -106,109 +105,4 @@ func mayMove(err error) bool {
 	default:
 		return false
 	}
-}
-
-// findServer looks for a server that takes the rows, from the one that is tried next on. Of each round's servers
-// several are asked at once (race). One that has refused for load is asked again when it said, not before.
-// GiveUpAfter bounds all of it.
-func (f *FailoverStream) findServer(ctx context.Context) error {
-	giveUpAt := time.Now().Add(f.options.GiveUpAfter)
-	delay := f.options.Retry.FirstDelay
-	// Twice as much in each round: a server that is slow is found too.
-	patience := f.options.StepTimeout
-	var last, differs error // differs: what the last server said that means other masks
-	for {
-		said := f.askServers(ctx, min(patience, time.Until(giveUpAt)))
-		if said.isOver {
-			return said.err
-		}
-		if said.err != nil {
-			last = said.err
-		}
-		if said.differs != nil {
-			differs = said.differs
-		}
-		wake, refused := f.servers.earliest(time.Now().Add(jittered(delay)))
-		if last == nil {
-			last = refused
-		}
-		if said.differing == len(f.servers.all) || wake.After(giveUpAt) {
-			return either(differs, last)
-		}
-		if sleep(ctx, time.Until(wake)) != nil {
-			return outOfTime(ctx, last)
-		}
-		delay, patience = min(2*delay, f.options.Retry.MaxDelay), 2*patience
-	}
-}
-
-// round is what came of asking the servers once.
-type round struct {
-	isOver    bool  // the stream has a server, or no other can do better
-	err       error // of the last server
-	differs   error // of the last one that means other masks
-	differing int   // such servers
-}
-
-func (f *FailoverStream) askServers(ctx context.Context, patience time.Duration) (said round) {
-	options := f.options.Stream
-	options.FirstStep = f.nextStep - uint64(len(f.live())) - 1
-	options.OpenTimeout = min(options.OpenTimeout, patience)
-	first := f.servers.at
-	race := newRace(ctx, f.servers.toAsk(), func(ctx context.Context, address string) (*Stream, error) {
-		return openStream(ctx, address, f.options.Connect, options)
-	})
-	defer race.close()
-	for tried := race.next(); tried != nil; tried = race.next() {
-		said.err = f.goOnAt(ctx, tried)
-		if ctx.Err() != nil && said.err != nil {
-			return round{isOver: true, err: outOfTime(ctx, said.err)}
-		}
-		isOther := CodeOf(said.err) == codes.FailedPrecondition
-		if said.isOver = said.err == nil || !isOther && !mayMove(said.err); said.isOver {
-			return said
-		}
-		f.servers.note(tried.address, said.err)
-		if isOther {
-			said.differs = said.err
-			said.differing++
-		}
-	}
-	f.servers.at = first
-	return said
-}
-
-// goOnAt brings the rows and the unanswered steps to a server, if it has let the stream in.
-func (f *FailoverStream) goOnAt(ctx context.Context, tried *attempt) error {
-	if tried.err != nil {
-		return tried.err
-	}
-	f.servers.use(tried.address)
-	if err := f.settle(ctx, tried.stream); err != nil {
-		tried.stream.abandon()
-		return err
-	}
-	f.servers.note(tried.address, nil)
-	f.stream, f.welcome = tried.stream, tried.stream.Welcome()
-	if f.spreader != nil {
-		f.spreader.use(tried.address, f.welcome)
-	}
-	return nil
-}
-
-func either(first, second error) error {
-	if first != nil {
-		return first
-	}
-	return second
-}
-
-// outOfTime is what a caller is told whose own time ends while a server is looked for.
-func outOfTime(ctx context.Context, last error) error {
-	ended := &Error{Code: CodeOf(fromCall(ctx.Err()))}
-	ended.Message = "no server has taken the rows in time"
-	if last != nil {
-		ended.Message += ": " + last.Error()
-	}
-	return ended
 }

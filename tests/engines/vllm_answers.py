@@ -12,7 +12,7 @@ One engine after the other, one line each; the ways, all of them when none is na
 
 Exits with 1 when maskd or maskd-local has less than every answer finished and valid, or when a text of
 maskd's has an escape that JSON does not ask for. --texts keeps every text, for vllm_step_time.py. 77: there is
-no vLLM here (docs/clients.md says how one is installed).
+no vLLM here (docs/engines.md says how one is installed).
 """
 
 import argparse

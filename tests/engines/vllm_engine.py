@@ -1,6 +1,6 @@
 """A `vllm serve` on a CPU, with maskd or with a grammar library of its own, and what is asked of it.
 
-For the programs beside this file; docs/clients.md says how such an engine is installed.
+For the programs beside this file; docs/engines.md says how such an engine is installed.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 """MaskdManager under vLLM's own classes, in the order in which EngineCore calls it, without a model that
 runs: drafts, reasoning, preemption, requests that are over.
 
-In the environment of docs/clients.md, which has pytest:
+In the environment of docs/engines.md, which has pytest:
 ENGINE_VLLM_MODEL=build/engines/smollm2 MASKD_SERVER=... python -m pytest -rs tests/engines
 """
 

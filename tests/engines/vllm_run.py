@@ -8,7 +8,7 @@ Starts maskd and vLLM, prints a line for each part and exits with 1 when one of 
 requests, kinds, bad, abort, kill, hang; all of them when none is named. `--family`: the engine reads its
 answers with `--tool-call-parser maskd` and MASKD_FAMILY, and the part is family. `--two`: two servers, and
 the part is two. `--drafts N`: n-grams of the prompt are proposed. `--url`: an engine that runs already, with
-MASKD_ADDRESS=unix:SOCKET (--socket). docs/clients.md says how such an engine is installed. `--address`: in
+MASKD_ADDRESS=unix:SOCKET (--socket). docs/engines.md says how such an engine is installed. `--address`: in
 place of the server's; of `local:` there is nothing to kill or to hang.
 `--dtype float32`: quicker where there is no AVX-512.
 """

@@ -4,7 +4,7 @@ recorded texts, the forward pass a sleep of 5 ms.
     python tests/engines/vllm_step_time.py --model build/engines/smollm2 [--address unix:/s] [--steps N]
         [--texts FILE] [--ways maskd,xgrammar,guidance] [--drafts N] [ROWS...]
 
-Runs in the engine's environment (docs/clients.md). The texts are answers of a model to the requests of
+Runs in the engine's environment (docs/engines.md). The texts are answers of a model to the requests of
 examples/model_loop_python, as vllm_answers.py --texts keeps them; without a file those of recorded.json, which
 was made so. A row that ends is followed by a new one, which is opened with the next step. The ways take turns,
 a hundred steps each, so that all of them see the same machine, after each text once, untimed. For each: p50, p90 and p99 of the steps in

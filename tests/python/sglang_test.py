@@ -1,7 +1,7 @@
 """maskd-sglang over SGLang's interface: its registry, its batch fill, its gate of reasoning, a
 server that goes.
 
-With ENGINE_SGLANG=real (docs/clients.md) SGLang's own classes are under it, and its GrammarManager
+With ENGINE_SGLANG=real (docs/engines.md) SGLang's own classes are under it, and its GrammarManager
 and SamplingBatchInfo drive it; else those of fake_sglang.py, which say no more than the interface
 that wheel_interface_test.py holds the newest release to.
 """

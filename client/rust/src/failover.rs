@@ -3,7 +3,7 @@ use std::time::Duration;
 use tonic::Status;
 
 use crate::ledger::RowLedger;
-use crate::search::may_move;
+use crate::search::{may_move, Opening, Search};
 use crate::servers::ServerList;
 use crate::spread::{Asker, Offer, Own, Spreader};
 use crate::stream::{check_size, MAX_IN_FLIGHT};
@@ -39,8 +39,9 @@ const MOST_SETTLES: usize = 3;
 /// has them. A task of the runtime prepares that, and ends with the stream.
 ///
 /// Several servers are asked at once, so those that are silent cost a quarter of a second each. One
-/// that refuses for load is asked again when it said, not before. A future that is dropped ends the
-/// search; the next begins anew.
+/// that refuses for load is asked again when it said, not before. [`Self::submit`] looks for no
+/// server: a step that it could not send waits for [`Self::collect`]. A move whose future is dropped
+/// is not lost: the next call goes on with it.
 ///
 /// A step under which two servers ended is not sent to a third: its rows have failed (`Internal`,
 /// reason `SERVERS_ENDED`) and are closed; other rows and steps go on.
@@ -51,7 +52,10 @@ pub struct FailoverStream {
     pub(crate) spreader: Option<Spreader>, // where the stream spreads, once it is open
     pub(crate) stream: Option<Stream>,
     pub(crate) welcome: v1::Welcome,
-    ledger: RowLedger,
+    left_for: Option<Error>, // why there is no stream, where a server has said so
+    pub(crate) search: Option<Search>, // without a stream alone
+    pub(crate) opening: Option<Opening>, // of a search, or of a move to a server with fewer streams
+    pub(crate) ledger: RowLedger,
     vocabulary: Option<v1::Tokenizer>, // of the first welcome
     pub(crate) unanswered: UnansweredSteps,
     pub(crate) next_step: u64, // a replay takes the number before the oldest step it leads to
@@ -73,6 +77,9 @@ impl FailoverStream {
             options,
             spreader: None,
             stream: None,
+            left_for: None,
+            search: None,
+            opening: None,
             welcome: v1::Welcome::default(),
             ledger: RowLedger::default(),
             vocabulary: None,
@@ -127,57 +134,54 @@ impl FailoverStream {
         let Ok(stream) = Stream::open(place, &self.options.connect, options).await else {
             return false;
         };
-        let address = place.to_string();
-        self.go_to(Offer { address, stream }).await
+        let place = place.to_string();
+        self.begin_going(&place, stream);
+        self.finish_going().await
     }
 
-    /// Brings the rows to a server that has fewer streams; false: they stay.
-    async fn go_to(&mut self, offer: Offer) -> bool {
-        let Offer {
-            address,
-            mut stream,
-        } = offer;
+    /// Sets out to a server that has fewer streams.
+    fn begin_going(&mut self, address: &str, mut stream: Stream) {
         stream.set_next(self.next_step - 1);
         let limit = (self.options.step_timeout / 2).clamp(SHORTEST_MOVE, LONGEST_MOVE);
-        let settled = tokio::time::timeout(limit, self.settle(&mut stream, &address)).await;
-        if !matches!(settled, Ok(Ok(()))) {
+        let _ = self.begin_opening(address, stream, limit); // else there is nothing to finish
+    }
+
+    /// Whether the rows have come to the server that has fewer streams; else they stay.
+    async fn finish_going(&mut self) -> bool {
+        let address = self.opening.as_ref().map(|opening| opening.address.clone());
+        let went = self.take_rows().await.is_ok();
+        let Some(address) = address.filter(|_| went) else {
             self.ledger.format.clone_from(&self.welcome.grammar_format);
             return false;
-        }
+        };
         self.servers.choose(&address);
-        self.welcome = stream.welcome().clone();
-        self.stream = Some(stream);
         self.moves += 1;
         true
     }
 
     /// Does what the spreader waits for: between two steps, when none is in flight and no row
-    /// compiles.
+    /// compiles. It goes on with a move whose future was dropped.
     async fn follow_spreader(&mut self) {
         let Some(spreader) = self.spreader.as_ref().filter(|_| self.stream.is_some()) else {
             return;
         };
-        // A submit that was dropped on the way to another server may have left the format of that one.
-        if self.ledger.format != self.welcome.grammar_format {
-            self.ledger.format.clone_from(&self.welcome.grammar_format);
-        }
         let is_wanted = spreader.touch();
-        if !is_wanted || !self.unanswered.is_empty() || !self.ledger.is_settled() {
-            return;
+        if self.opening.is_none() {
+            if !is_wanted || !self.unanswered.is_empty() || !self.ledger.is_settled() {
+                return;
+            }
+            let tokenizer = &self.options.stream.tokenizer;
+            spreader.give(|| self.ledger.compile_requests(tokenizer));
+            let Some(Offer { address, stream }) = spreader.take() else {
+                return;
+            };
+            self.servers.replace(spreader.servers());
+            self.begin_going(&address, stream);
         }
-        let tokenizer = &self.options.stream.tokenizer;
-        spreader.give(|| self.ledger.compile_requests(tokenizer));
-        let Some(offer) = spreader.take() else {
-            return;
-        };
-        self.servers.replace(spreader.servers());
-        let address = offer.address.clone();
-        let went = self.go_to(offer).await;
-        if let Some(spreader) = &self.spreader {
-            if went {
-                spreader.come(&address, &self.welcome);
-            } else {
-                spreader.leave_alone(&address);
+        let to = self.opening.as_ref().map(|opening| opening.address.clone());
+        if !self.finish_going().await {
+            if let (Some(spreader), Some(to)) = (&self.spreader, to) {
+                spreader.leave_alone(&to);
             }
         }
     }
@@ -207,7 +211,11 @@ impl FailoverStream {
         self.moves
     }
 
-    fn check_vocabulary(&mut self, welcome: &v1::Welcome, address: &str) -> Result<(), Error> {
+    pub(crate) fn check_vocabulary(
+        &mut self,
+        welcome: &v1::Welcome,
+        address: &str,
+    ) -> Result<(), Error> {
         let here = welcome.tokenizer.clone().unwrap_or_default();
         let Some(own) = &self.vocabulary else {
             self.vocabulary = Some(here).filter(|here| !here.hash.is_empty());
@@ -224,58 +232,35 @@ impl FailoverStream {
         Err(Error::new(Code::FailedPrecondition, text))
     }
 
-    /// Brings the rows and the unanswered steps to a stream that has just been opened.
-    pub(crate) async fn settle(&mut self, stream: &mut Stream, address: &str) -> Result<(), Error> {
-        self.check_vocabulary(stream.welcome(), address)?;
-        self.ledger
-            .format
-            .clone_from(&stream.welcome().grammar_format);
-        let replayed = self.replay(stream).await;
-        replayed.map_err(|error| error.at(address))?;
-        for step in self.unanswered.live_steps().skip(1) {
-            stream
-                .send(step.clone())
-                .await
-                .map_err(|(error, _)| error)?;
-        }
-        Ok(())
-    }
-
-    /// Opens the rows and sends the oldest unanswered step, if there is one. The replay's reply is
-    /// dropped: what it says has been said of each row. A row that cannot go on here speaks against
-    /// this server.
-    async fn replay(&mut self, stream: &mut Stream) -> Result<(), Error> {
+    /// A step that opens the rows, and the oldest unanswered step behind it, if there is one.
+    pub(crate) fn replay(&mut self) -> (v1::Step, Option<v1::Step>) {
         for step in self.unanswered.live_steps_mut() {
             self.ledger.write_texts(step);
             self.ledger.drop_closes(step);
         }
         // A copy, as another server may have to open other rows in it.
-        let oldest = self.unanswered.live_steps().next().cloned();
-        let is_there = oldest.is_some();
-        let mut oldest = oldest.unwrap_or_default();
+        let mut oldest = self.unanswered.live_steps().next().cloned();
         let mut replay = Step::new();
         replay.wait_for_compile(self.options.compile_timeout);
-        self.ledger.write_opens(&mut replay.message, &mut oldest);
-        stream.submit(&mut replay).await?;
-        let limit = self.options.compile_timeout + self.options.step_timeout;
-        let replayed = within(limit, stream).await?;
-        self.ledger.apply_replay(&replayed.rows)?;
-        if is_there {
-            stream.send(oldest).await.map_err(|(error, _)| error)?;
-        }
-        Ok(())
+        let mut nothing = v1::Step::default();
+        let first = oldest.as_mut().unwrap_or(&mut nothing);
+        self.ledger.write_opens(&mut replay.message, first);
+        (replay.message, oldest)
     }
 
-    /// Leaves the server in use, which has failed with an error, for another one.
-    async fn move_on(&mut self, error: Option<&Error>) -> Result<(), Error> {
-        self.stream = None;
-        let here = self.servers.address().to_string();
-        self.servers.note(&here, error);
-        if let Some(spreader) = &self.spreader {
-            self.servers.replace(spreader.servers());
+    /// Leaves the server in use, which has failed with an error, for another one, or goes on with
+    /// that.
+    async fn move_on(&mut self, error: &Error) -> Result<(), Error> {
+        if self.search.is_none() {
+            (self.stream, self.left_for, self.opening) = (None, None, None);
+            let here = self.servers.address().to_string();
+            self.servers.note(&here, Some(error));
+            if let Some(spreader) = &self.spreader {
+                self.servers.replace(spreader.servers());
+            }
+            self.servers.go_on();
+            self.moves += 1;
         }
-        self.servers.go_on();
-        self.moves += 1;
         self.find_server().await
     }
 
@@ -293,11 +278,11 @@ impl FailoverStream {
             .note_end(self.servers.address(), &mut self.ledger);
     }
 
-    /// As [`Stream::submit`]; it may move.
+    /// As [`Stream::submit`]. It may go to a server that has fewer streams.
     ///
     /// # Errors
     /// `FailedPrecondition` (too many in flight), `ResourceExhausted` (larger than the server
-    /// takes); those of [`Self::open`], where no server is left.
+    /// takes).
     pub async fn submit(&mut self, step: &mut Step) -> Result<u64, Error> {
         if self.unanswered.len() >= MAX_IN_FLIGHT {
             let text = format!("{MAX_IN_FLIGHT} steps are in flight: collect first");
@@ -311,23 +296,15 @@ impl FailoverStream {
         }
         self.ledger.drop_closes(&mut next);
         next.step = self.next_step;
-        let sent = self.send(next.clone()).await;
-        if let Err(error) = &sent {
-            if error.code == Code::ResourceExhausted || !may_move(error) {
-                return Err(error.clone());
-            }
-            self.note_end(error);
-        }
-        let was_sent = sent.is_ok() && self.stream.is_some();
-        self.unanswered.push(next);
-        self.next_step += 1;
-        if !was_sent {
-            if let Err(error) = self.move_on(sent.err().as_ref()).await {
-                self.unanswered.pop_last();
-                self.next_step -= 1;
+        if let Err(error) = self.send(next.clone()).await {
+            if error.code == Code::ResourceExhausted || !may_move(&error) {
                 return Err(error);
             }
+            self.note_end(&error);
+            (self.stream, self.left_for) = (None, Some(error));
         }
+        self.unanswered.push(next);
+        self.next_step += 1;
         step.clear();
         Ok(self.next_step - 1)
     }
@@ -362,7 +339,7 @@ impl FailoverStream {
     }
 
     /// As [`Stream::collect`]; it may move. The future may be dropped: what it was waiting for can
-    /// be collected later.
+    /// be collected later, and the next call goes on with a move.
     ///
     /// # Errors
     /// `FailedPrecondition` (no step is in flight); those of [`Self::open`], where no server is
@@ -383,7 +360,7 @@ impl FailoverStream {
             if !may_move(&error) && error.code != Code::FailedPrecondition {
                 return Err(error);
             }
-            self.move_on(Some(&error)).await?;
+            self.move_on(&error).await?;
         }
         self.unanswered
             .answer_given_up()
@@ -395,7 +372,8 @@ impl FailoverStream {
         let oldest = self.unanswered.oldest();
         let waits = Duration::from_millis(oldest.wait_for_compile_ms.into());
         let Some(stream) = &mut self.stream else {
-            return Err(Error::new(Code::Unavailable, "no server is in use"));
+            let none = || Error::new(Code::Unavailable, "no server is in use");
+            return Err(self.left_for.clone().unwrap_or_else(none));
         };
         let result = match within(self.options.step_timeout + waits, stream).await {
             Ok(result) => result,

@@ -39,11 +39,6 @@ impl UnansweredSteps {
         });
     }
 
-    /// Takes back the one that was pushed last.
-    pub(crate) fn pop_last(&mut self) {
-        self.all.pop_back();
-    }
-
     /// Takes away the oldest one, whose reply is here.
     pub(crate) fn pop_first(&mut self) {
         self.all.pop_front();

@@ -10,7 +10,7 @@ import {Limit, type Wait} from "./limit.js";
 import {internal} from "./reader.js";
 import {nameOf, type Resolve, resolveByDns, serversOf} from "./resolve.js";
 import {failedRow, StepResult} from "./result.js";
-import {findServer, mayMove} from "./search.js";
+import {findServer, type Guest, mayMove, Search, type SearchOptions} from "./search.js";
 import {ServerList} from "./servers.js";
 import {Asker, type Offer, ownOf, type SpreadOptions, Spreader} from "./spread.js";
 import {emptyStep, type RowId, restoreMessage, type Step, takeMessage} from "./step.js";
@@ -82,7 +82,8 @@ const copyOf = (step: WireStep): WireStep => ({...step, open: step.open.map((ope
  * does not take the rows in half a second is left for the old one, which still has them.
  *
  * Several servers are asked at once, so those that are silent cost a quarter of a second each. One that refuses for
- * load is asked again when it said, not before. The caller's wait bounds the search; the next begins anew.
+ * load is asked again when it said, not before. submit() looks for no server: a step that it could not send waits for
+ * collect(). A search goes on whether or not anybody waits for it, so the next collect() has what has come of it.
  *
  * A step under which two servers ended is not sent to a third: its rows have failed (INTERNAL, reason
  * SERVERS_ENDED) and are closed; other rows and steps go on.
@@ -93,6 +94,8 @@ export class FailoverStream {
   private readonly unanswered: Sent[] = [];
   private spreader: Spreader | undefined;  // where the stream spreads, once it is open
   private stream: Stream | undefined;
+  private search: Search | undefined;      // without a stream alone
+  private leftFor: MaskdError | undefined; // why there is no stream, where a server has said so
   private lastWelcome!: Welcome;
   private vocabulary: Tokenizer | undefined;  // of the first welcome
   private givenUp = 0;   // of the unanswered, the oldest
@@ -114,7 +117,7 @@ export class FailoverStream {
     const stream = new FailoverStream(options);
     const [first = "", second] = options.addresses;
     if (options.inOrder || (second === undefined && nameOf(first) === undefined)) {
-      await stream.findServer(new Limit({}));
+      await stream.findServer();
     } else {
       await stream.openSpread();
     }
@@ -138,7 +141,7 @@ export class FailoverStream {
     const asker = new Asker(spread.connect);
     try {
       this.servers = new ServerList((await asker.ask(all, undefined)).leastFirst(all));
-      await this.findServer(new Limit({}));
+      await this.findServer();
       for (let i = 0; i < MOST_SETTLES && await this.settleOnce(asker, all); ++i);
     } finally {
       asker.close();
@@ -158,30 +161,30 @@ export class FailoverStream {
     if (place === undefined) return false;
     const opened = Stream.open(place, this.options.connect ?? {}, this.options.stream);
     const stream = await opened.catch(() => undefined);
-    return stream !== undefined && this.goTo({address: place, stream});
+    return stream !== undefined && this.goTo({address: place, stream}, new Limit({}));
   }
 
-  /** Brings the rows to a server that has fewer streams; false: they stay. */
-  private async goTo({address, stream}: Offer): Promise<boolean> {
-    const limitMs = Math.max(SHORTEST_MOVE_MS, Math.min(this.stepTimeoutMs / 2, LONGEST_MOVE_MS));
+  /**
+   * Brings the rows to a server that has fewer streams; false: they stay. Half of the caller's time is the old server's,
+   * so the step is answered in time whatever the new one does.
+   */
+  private async goTo({address, stream}: Offer, {leftMs, signal}: Limit): Promise<boolean> {
+    const mostMs = Math.min(this.stepTimeoutMs / 2, LONGEST_MOVE_MS, leftMs / 2);
     try {
       stream.setNext(this.nextStep - 1);
-      await this.settle(stream, address, {timeoutMs: limitMs});
+      await this.settle(stream, address, {timeoutMs: Math.max(SHORTEST_MOVE_MS, mostMs), signal});
     } catch {
       stream.cancel();
       this.ledger.format = this.lastWelcome.grammarFormat;
       return false;
     }
-    this.stream?.cancel();
     this.servers.use(address);
-    this.stream = stream;
-    this.lastWelcome = stream.welcome;
     ++this.moveCount;
     return true;
   }
 
   /** Does what the spreader waits for: between two steps, when none is in flight and no row compiles. */
-  private async followSpreader(): Promise<void> {
+  private async followSpreader(limit: Limit): Promise<void> {
     const {spreader} = this;
     if (spreader === undefined || this.stream === undefined) return;
     spreader.touch();
@@ -190,11 +193,7 @@ export class FailoverStream {
     const offer = spreader.take();
     if (offer === undefined) return;
     this.servers.replace(spreader.servers);
-    if (await this.goTo(offer)) {
-      spreader.come(offer.address, this.lastWelcome);
-    } else {
-      spreader.leaveAlone(offer.address);
-    }
+    if (!await this.goTo(offer, limit)) spreader.leaveAlone(offer.address);
   }
 
   /** Keeps the text of a grammar: a server that does not have its id is told the text. */
@@ -230,6 +229,11 @@ export class FailoverStream {
     return this.options.compileTimeoutMs ?? 10_000;
   }
 
+  /** How long a server may take to answer the oldest step. */
+  private get patienceMs(): number {
+    return this.stepTimeoutMs + (this.unanswered[0]?.step.waitForCompileMs ?? 0);
+  }
+
   /** The steps that a server is still to answer. */
   private get live(): Sent[] {
     return this.unanswered.slice(this.givenUp);
@@ -247,66 +251,91 @@ export class FailoverStream {
         `the stream's has ${this.vocabulary.vocabSize} tokens and the hash ${this.vocabulary.hash}`);
   }
 
-  /** Looks for a server and brings the rows and the unanswered steps there. */
-  private findServer(limit: Limit): Promise<void> {
-    const connect = this.options.connect ?? {};
-    const stream = {...this.options.stream, firstStep: this.nextStep - this.live.length - 1};
-    const mostMs = stream.openTimeoutMs ?? 10_000;
-    return findServer(this.servers, {
-      open: (address, timeoutMs, signal) =>
-          Stream.open(address, connect, {...stream, openTimeoutMs: Math.min(mostMs, timeoutMs)}, signal),
-      settle: async (opened, address) => {
-        await this.settle(opened, address, limit.within(this.compileTimeoutMs + this.stepTimeoutMs));
-        this.stream = opened;
-        this.lastWelcome = opened.welcome;
-        this.spreader?.come(address, opened.welcome);
-      },
-    }, {giveUpAfterMs: this.options.giveUpAfterMs ?? 10_000, patienceMs: this.stepTimeoutMs, retry: this.retry}, limit);
+  /** Looks for the first server. */
+  private findServer(): Promise<void> {
+    return findServer(this.servers, this.guest(), this.searchOptions, new Limit({}));
   }
 
-  /** Brings the rows and the unanswered steps to a stream that has just been opened. */
-  private async settle(stream: Stream, address: string, wait: Wait): Promise<void> {
-    this.checkVocabulary(stream.welcome, address);
-    this.ledger.format = stream.welcome.grammarFormat;
-    try {
-      await this.replay(stream, wait);
-    } catch (error) {
-      throw fromCall(error).at(address);
-    }
-    for (const sent of this.live.slice(1)) stream.send(copyOf(sent.step));
+  private get searchOptions(): SearchOptions {
+    return {giveUpAfterMs: this.options.giveUpAfterMs ?? 10_000, patienceMs: this.stepTimeoutMs, retry: this.retry};
+  }
+
+  private guest(): Guest {
+    const connect = this.options.connect ?? {};
+    const {stream} = this.options;
+    const mostMs = stream.openTimeoutMs ?? 10_000;
+    return {
+      open: (address, timeoutMs, signal) => {
+        const firstStep = this.nextStep - this.live.length - 1;
+        return Stream.open(address, connect,
+            {...stream, firstStep, openTimeoutMs: Math.min(mostMs, timeoutMs)}, signal);
+      },
+      settle: (opened, address, signal) =>
+        this.settle(opened, address, {timeoutMs: this.compileTimeoutMs + this.stepTimeoutMs, signal}),
+    };
   }
 
   /**
-   * Opens the rows and sends the oldest unanswered step, if there is one. The replay's reply is dropped: what it
-   * says has been said of each row. A row that cannot go on here speaks against this server.
+   * Brings the rows and the unanswered steps to a stream that has just been opened, which is then the one in use. No
+   * wait stands between the steps that are sent and that: one that comes meanwhile is sent with them, or to that stream.
    */
-  private async replay(stream: Stream, wait: Wait): Promise<void> {
+  private async settle(opened: Stream, address: string, wait: Wait): Promise<void> {
+    this.checkVocabulary(opened.welcome, address);
+    this.ledger.format = opened.welcome.grammarFormat;
+    try {
+      const [first, ...others] = [await this.replay(opened, wait), ...this.live.slice(1).map(({step}) => copyOf(step))];
+      if (first !== undefined) opened.send(first);
+      for (const step of others) opened.send(step);
+    } catch (error) {
+      throw fromCall(error).at(address);
+    }
+    this.stream?.cancel();
+    this.stream = opened;
+    this.search = undefined;
+    this.lastWelcome = opened.welcome;
+    this.spreader?.come(address, opened.welcome);
+  }
+
+  /**
+   * Opens the rows, and gives the oldest unanswered step as it is to be sent behind that, if there is one. The replay's
+   * reply is dropped: what it says has been said of each row. A row that cannot go on here speaks against this server.
+   */
+  private async replay(opened: Stream, wait: Wait): Promise<WireStep | undefined> {
     for (const sent of this.live) {
       this.ledger.writeTexts(sent.step);
       this.ledger.dropCloses(sent.step);
     }
     const first = this.live[0];
-    const oldest = first === undefined ? emptyStep() : copyOf(first.step);  // another may open other rows in it
+    const oldest = first && copyOf(first.step);  // another may open other rows in it
     const replay = {...emptyStep(), waitForCompileMs: this.compileTimeoutMs};
-    this.ledger.writeOpens(replay, oldest);
-    stream.send(replay);
-    this.ledger.applyReplay((await stream.collect(wait)).rows);
-    if (first !== undefined) stream.send(oldest);
+    this.ledger.writeOpens(replay, oldest ?? emptyStep());
+    opened.send(replay);
+    this.ledger.applyReplay((await opened.collect(wait)).rows);
+    return oldest;
   }
 
-  /** Leaves the server in use, which has failed with `error`, for another one. */
-  private async move(error: MaskdError | undefined, limit: Limit): Promise<void> {
-    this.leave();
-    this.servers.note(this.address, error);
-    this.servers.replace(this.spreader?.servers ?? []);
-    this.servers.goOn();
-    ++this.moveCount;
-    await this.findServer(limit);
+  /** Leaves the server in use, which has failed with `error`, for another one, or waits for the search for that. */
+  private async move(error: MaskdError, limit: Limit): Promise<void> {
+    if (this.search === undefined) {
+      this.leave();
+      this.servers.note(this.address, error);
+      this.servers.replace(this.spreader?.servers ?? []);
+      this.servers.goOn();
+      ++this.moveCount;
+      this.search = new Search(this.servers, this.guest(), this.searchOptions);
+    }
+    const {search} = this;
+    const isOver = await search.wait(limit).catch((failure: unknown) => {
+      this.search = undefined;
+      throw failure;
+    });
+    if (!isOver) throw limit.error(search.last);
   }
 
-  private leave(): void {
+  private leave(why?: MaskdError): void {
     this.stream?.cancel();
     this.stream = undefined;
+    this.leftFor = why;
   }
 
   /**
@@ -335,44 +364,30 @@ export class FailoverStream {
   }
 
   /**
-   * As Stream.submit(); it may move, for which `wait` holds. Rejects with FAILED_PRECONDITION (too many in flight),
-   * RESOURCE_EXHAUSTED (larger than the server takes); DEADLINE_EXCEEDED and CANCELLED (of `wait`) and those of open(),
-   * where no server is left. The step is then as it was.
+   * As Stream.submit(). It may go to a server that has fewer streams, for which `wait` holds. Rejects with
+   * FAILED_PRECONDITION (too many in flight), RESOURCE_EXHAUSTED (larger than the server takes). The step is then as it
+   * was.
    */
   async submit(step: Step, wait: Wait = {}): Promise<number> {
-    const limit = new Limit(wait);
     if (this.inFlight >= MAX_IN_FLIGHT) throw tooManyInFlight();
     await this.followNotice();
-    await this.followSpreader();
+    await this.followSpreader(new Limit(wait));
     const message = takeMessage(step);
-    try {
-      return await this.sendOrMove(copyOf(message), limit);
-    } catch (error) {
-      restoreMessage(step, message);
-      throw error;
-    }
-  }
-
-  private async sendOrMove(step: WireStep, limit: Limit): Promise<number> {
-    if (this.moveCount > 0) this.ledger.writeTexts(step);
-    this.ledger.dropCloses(step);
-    step.step = this.nextStep;
-    const error = this.send(step);
+    const next = copyOf(message);
+    if (this.moveCount > 0) this.ledger.writeTexts(next);
+    this.ledger.dropCloses(next);
+    next.step = this.nextStep;
+    const error = this.send(next);
     if (error !== undefined) {
-      if (error.code === Code.RESOURCE_EXHAUSTED || !mayMove(error)) throw error;
+      if (error.code === Code.RESOURCE_EXHAUSTED || !mayMove(error)) {
+        restoreMessage(step, message);
+        throw error;
+      }
       this.noteEnd(error);
+      this.leave(error);
     }
-    this.unanswered.push({step, ended: [], failed: []});
-    ++this.nextStep;
-    if (error === undefined && this.stream !== undefined) return step.step;
-    try {
-      await this.move(error, limit);
-    } catch (failure) {
-      this.unanswered.pop();
-      --this.nextStep;
-      throw failure;
-    }
-    return this.nextStep - 1;
+    this.unanswered.push({step: next, ended: [], failed: []});
+    return this.nextStep++;
   }
 
   private send(step: WireStep): MaskdError | undefined {
@@ -394,13 +409,15 @@ export class FailoverStream {
   }
 
   /**
-   * As Stream.collect(); it may move, for which `wait` holds too. Rejects with FAILED_PRECONDITION (no step is in
+   * As Stream.collect(); it may move, for which `wait` holds too. A move that takes longer goes on. Rejects with FAILED_PRECONDITION (no step is in
    * flight), DEADLINE_EXCEEDED and CANCELLED (of `wait`; try again); those of open(), where no server is left.
    */
   async collect(wait: Wait = {}): Promise<StepResult> {
     if (this.inFlight === 0) throw new MaskdError(Code.FAILED_PRECONDITION, "no step is in flight");
     const limit = new Limit(wait);
     while (this.givenUp === 0) {
+      // A timer may end a moment before the clock says so.
+      const isCallers = limit.leftMs < this.patienceMs;
       let error: MaskdError;
       try {
         return await this.collectHere(limit);
@@ -408,7 +425,8 @@ export class FailoverStream {
         error = fromCall(failure);
       }
       if (this.givenUp > 0) break;
-      if (limit.isOver || (!mayMove(error) && error.code !== Code.FAILED_PRECONDITION)) throw error;
+      const isLate = isCallers && error.code === Code.DEADLINE_EXCEEDED && this.stream?.hasEnded === false;
+      if (isLate || limit.isOver || (!mayMove(error) && error.code !== Code.FAILED_PRECONDITION)) throw error;
       await this.move(error, limit);
     }
     this.leave();  // the next step finds another server
@@ -417,11 +435,10 @@ export class FailoverStream {
 
   /** Waits for the server in use, and books what it says. */
   private async collectHere(limit: Limit): Promise<StepResult> {
-    if (this.stream === undefined) throw new MaskdError(Code.UNAVAILABLE, "no server is in use");
+    if (this.stream === undefined) throw this.leftFor ?? new MaskdError(Code.UNAVAILABLE, "no server is in use");
     const oldest = this.unanswered[0];
     if (oldest === undefined) throw internal("no step is in flight");
-    const patience = this.stepTimeoutMs + oldest.step.waitForCompileMs;
-    const result = await this.stream.collect(limit.within(patience)).catch((failure: unknown) => {
+    const result = await this.stream.collect(limit.within(this.patienceMs)).catch((failure: unknown) => {
       const error = fromCall(failure);
       this.noteEnd(error);
       throw error;
@@ -435,7 +452,7 @@ export class FailoverStream {
   async close(timeoutMs?: number): Promise<void> {
     this.unanswered.length = 0;
     this.givenUp = 0;
-    this.endSpreader();
+    this.endSearches();
     const {stream} = this;
     this.stream = undefined;
     await stream?.close(timeoutMs);
@@ -443,11 +460,13 @@ export class FailoverStream {
 
   /** Ends the stream at once, without a goodbye. */
   cancel(): void {
-    this.endSpreader();
+    this.endSearches();
     this.leave();
   }
 
-  private endSpreader(): void {
+  private endSearches(): void {
+    this.search?.cancel();
+    this.search = undefined;
     this.spreader?.close();
     this.spreader = undefined;
   }

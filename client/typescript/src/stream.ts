@@ -217,6 +217,11 @@ export class Stream {
     this.next = step;
   }
 
+  /** Whether it has come to its end. @internal */
+  get hasEnded(): boolean {
+    return this.end !== undefined;
+  }
+
   /** Steps submitted and not collected. */
   get inFlight(): number {
     return this.inFlightSteps.length;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import {type ChildProcess, spawn} from "node:child_process";
 import {once} from "node:events";
 import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync} from "node:fs";
-import {createServer} from "node:net";
+import {createServer, type Socket} from "node:net";
 import {tmpdir} from "node:os";
 import {join} from "node:path";
 import {after, test} from "node:test";
@@ -37,8 +37,12 @@ class Program {
     return spawn(program, args, {stdio: "ignore"});
   }
 
+  static nextPath(): string {
+    return join(folder, `s${started.length}`);
+  }
+
   static async start(make: (path: string) => string[]): Promise<Program> {
-    const path = join(folder, `s${started.length}`);
+    const path = Program.nextPath();
     const command = make(path);
     const each = new Program(path, command, Program.spawn(command));
     started.push(each);
@@ -139,9 +143,14 @@ function openFailover(...servers: Program[]): Promise<FailoverStream> {
 /** Takes connections and says nothing. */
 async function silent(number: number): Promise<{address: string; close: () => void}> {
   const path = join(folder, `silent${number}`);
-  const server = createServer().listen(path);
+  const sockets: Socket[] = [];  // nobody reads from them, so they see no end of their own
+  const server = createServer((socket) => sockets.push(socket)).listen(path);
   await once(server, "listening");
-  return {address: `unix:${path}`, close: () => server.close()};
+  const close = (): void => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  return {address: `unix:${path}`, close};
 }
 
 /** A schema that compiles for many seconds: strings whose length is a multiple of each of five numbers. */
@@ -197,12 +206,23 @@ async function undisturbed(): Promise<string[]> {
   return masks;
 }
 
+/** Collects, over and over where the wait is too short, until `isOver`. */
+async function collect(stream: FailoverStream, wait: Wait, isOver: () => boolean): Promise<StepResult> {
+  for (;;) {
+    try {
+      return await stream.collect(wait);
+    } catch (error) {
+      if (!(error instanceof MaskdError) || error.code !== Code.DEADLINE_EXCEEDED || isOver()) throw error;
+    }
+  }
+}
+
 /**
  * Has an engine's server killed under a step: the stream goes on elsewhere, with the masks of one that nothing happened
  * to.
  */
 async function expectMove(stream: FailoverStream, from: Program, to: string, wait: Wait = {},
-    killed = (): void => {}): Promise<void> {
+    killed = (): void => {}, isOver = (): boolean => true): Promise<void> {
   const masks: string[] = [];
   for (let i = 0; i < ENGINE_STEPS; ++i) {
     if (i === 20) await from.stop();
@@ -211,7 +231,7 @@ async function expectMove(stream: FailoverStream, from: Program, to: string, wai
       await from.kill();
       killed();
     }
-    masks.push(...masksOf(await stream.collect(i === 20 ? wait : {})));
+    masks.push(...masksOf(await collect(stream, i >= 20 ? wait : {}, isOver)));
   }
   assert.deepEqual([stream.moves, stream.address], [1, to]);
   assert.deepEqual(masks, await undisturbed());
@@ -337,6 +357,16 @@ const SCENARIOS: Record<string, () => Promise<void>> = {
       setTimeout(() => holder.cancel(), 500);
     });
     assert(early.isAlive, "the server was asked before it said");
+  },
+
+  // Each answer of the server to go to comes later than a call waits. It ends when it is asked twice.
+  async slow_server() {
+    const [a, slow] = [await Program.server(), await Program.server()];
+    // It is not there yet, or a stream that is slow to open would ask it too.
+    const stream = await FailoverStream.open({addresses: [a.address, `unix:${Program.nextPath()}`], inOrder: true,
+      stream: {logitsWidth: WIDTH}, stepTimeoutMs: 60_000, giveUpAfterMs: 60_000});
+    const once = await Program.start((path) => ["python3", join(interop, "early.py"), path, slow.path, "60000", "200"]);
+    await expectMove(stream, a, once.address, {timeoutMs: 50}, () => {}, () => !once.isAlive);
   },
 
   async drain() {

@@ -104,7 +104,13 @@ pub(crate) async fn failover() {
 
 /// Has an engine's server killed under a step: the stream goes on elsewhere, with the masks of one
 /// that nothing happened to.
-async fn expect_move(
+async fn expect_move(stream: FailoverStream, from: Program, to: &Program, killed: impl FnOnce()) {
+    expect_move_within(Duration::from_secs(20), stream, from, to, killed).await;
+}
+
+/// The same where a call of the engine waits for `patience`, and is made again after that.
+async fn expect_move_within(
+    patience: Duration,
     mut stream: FailoverStream,
     mut from: Program,
     to: &Program,
@@ -124,8 +130,14 @@ async fn expect_move(
             from.kill();
             killed.take().expect("one kill")();
         }
-        let collected = timeout(Duration::from_secs(20), stream.collect()).await;
-        masks.extend(masks_of(&collected.expect("in time").expect("collected")));
+        let begin = Instant::now();
+        let collected = loop {
+            if let Ok(collected) = timeout(patience, stream.collect()).await {
+                break collected.expect("collected");
+            }
+            assert!(begin.elapsed() < Duration::from_secs(30), "not in time");
+        };
+        masks.extend(masks_of(&collected));
     }
     assert_eq!((stream.moves(), stream.address()), (1, to.address.as_str()));
     assert!(
@@ -195,7 +207,7 @@ pub(crate) async fn queue_full() {
         command
     })
     .await;
-    let mut early = Program::before(&full, "early.py", "200").await;
+    let mut early = Program::before(&full, "early.py", &["200"]).await;
     let mut holder = full.open().await;
     fill_queue(&mut holder).await;
     let mut options = in_order([a.address.clone(), early.address.clone()]);
@@ -209,6 +221,22 @@ pub(crate) async fn queue_full() {
     })
     .await;
     assert!(!early.has_ended(), "the server was asked before it said");
+}
+
+/// Each answer of the server to go to comes later than a call waits. It ends when it is asked twice.
+pub(crate) async fn slow_server() {
+    let (a, slow) = (Program::server(true).await, Program::server(true).await);
+    let mut once = Program::before(&slow, "early.py", &["60000", "200"]).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let link = folder.path().join("l");
+    let at = std::mem::replace(&mut once.address, format!("unix:{}", link.display()));
+    let mut options = in_order([a.address.clone(), once.address.clone()]);
+    options.step_timeout = Duration::from_secs(60);
+    options.give_up_after = Duration::from_secs(60);
+    let stream = FailoverStream::open(options).await.expect("a stream");
+    // It is found from now on, or a stream that is slow to open would ask it too.
+    std::os::unix::fs::symlink(at.trim_start_matches("unix:"), link).expect("a link");
+    expect_move_within(Duration::from_millis(50), stream, a, &once, || {}).await;
 }
 
 pub(crate) async fn drain() {

@@ -154,6 +154,7 @@ fn scenario(name: &str) -> Scenario {
         "balance" => Box::pin(failover::balance()),
         "lost_zone" => Box::pin(failover::lost_zone()),
         "queue_full" => Box::pin(failover::queue_full()),
+        "slow_server" => Box::pin(failover::slow_server()),
         other => panic!("this client has no scenario {other}"),
     }
 }

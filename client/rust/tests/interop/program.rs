@@ -71,18 +71,19 @@ impl Program {
 
     /// A server that the word "deadly" ends.
     pub(crate) async fn mortal(server: &Self) -> Self {
-        Self::before(server, "mortal.py", "deadly").await
+        Self::before(server, "mortal.py", &["deadly"]).await
     }
 
     /// A script of the interop list that stands before a server.
-    pub(crate) async fn before(server: &Self, script: &str, word: &str) -> Self {
+    pub(crate) async fn before(server: &Self, script: &str, words: &[&str]) -> Self {
         let path = server.address.trim_start_matches("unix:").to_string();
         Self::start(|own| {
             let mut command = Command::new("python3");
             command
                 .arg(interop().join(script))
                 .arg(own)
-                .args([&path, word]);
+                .arg(&path)
+                .args(words);
             command
         })
         .await

@@ -23,7 +23,9 @@ import java.util.List;
  * does not take the rows in half a second is left for the old one, which still has them.
  *
  * <p>Several servers are asked at once, so those that are silent cost a quarter of a second each. One that refuses for
- * load is asked again when it said, not before. The caller's time bounds the search; the next begins anew.
+ * load is asked again when it said, not before. {@link #submit} looks for no server: a step that it could not send waits
+ * for {@link #collect}, whose time bounds what it does of the search. The next one goes on with a search that took
+ * longer.
  *
  * <p>A step under which two servers ended is not sent to a third: its rows have failed (INTERNAL, reason
  * SERVERS_ENDED) and are closed; other rows and steps go on. For one thread at a time.
@@ -49,10 +51,16 @@ public final class FailoverStream implements AutoCloseable {
   private final UnansweredSteps unanswered = new UnansweredSteps();
   private Spreader spreader; // where the stream spreads, once it is open; else null
   private MaskStream stream;
+  private ServerSearch search; // without a stream alone; else null
+  private Opening opening; // of a search, or of a move to a server with fewer streams; else null
+  private MaskdException leftFor; // why there is no stream, where a server has said so
   private Welcome welcome;
   private Tokenizer vocabulary; // of the first welcome
   private long nextStep = 2; // a replay takes the number before the oldest step it leads to
   private int moves;
+
+  /** A server that has the rows to be opened, and is still to say that they are. */
+  private record Opening(String address, MaskStream stream, io.maskd.v1.Step oldest, long until) {}
 
   private FailoverStream(FailoverOptions options) {
     this.options = options;
@@ -95,7 +103,7 @@ public final class FailoverStream implements AutoCloseable {
         --left;
       }
     } catch (InterruptedException interrupted) {
-      leave();
+      leave(null);
       Thread.currentThread().interrupt();
       throw new MaskdException(Status.Code.CANCELLED, "the caller has been interrupted");
     }
@@ -125,18 +133,23 @@ public final class FailoverStream implements AutoCloseable {
   private boolean goTo(Spreader.Offer offer) {
     long half = options.stepTimeout.toMillis() / 2;
     Duration limit = Duration.ofMillis(Math.max(SHORTEST_MOVE_MS, Math.min(half, LONGEST_MOVE_MS)));
+    MaskStream before = stream;
+    boolean went = false;
     try {
       offer.stream().setNext(nextStep - 1);
-      settle(offer.stream(), offer.address(), limit);
+      sendOpens(offer.stream(), offer.address(), limit);
+      went = takeRows(System.nanoTime() + FOREVER);
     } catch (MaskdException error) {
+      // It is left alone.
+    }
+    if (!went) {
+      opening = null;
       offer.stream().cancel();
       ledger.format = welcome.getGrammarFormat();
       return false;
     }
-    leave();
+    before.cancel();
     servers.use(offer.address());
-    stream = offer.stream();
-    welcome = stream.welcome();
     ++moves;
     return true;
   }
@@ -156,9 +169,7 @@ public final class FailoverStream implements AutoCloseable {
       return;
     }
     servers.replace(spreader.servers());
-    if (goTo(offer)) {
-      spreader.come(offer.address(), welcome);
-    } else {
+    if (!goTo(offer)) {
       spreader.leaveAlone(offer.address());
     }
   }
@@ -225,28 +236,53 @@ public final class FailoverStream implements AutoCloseable {
             + vocabulary.getHash());
   }
 
-  /** Looks for a server, until the caller's deadline, and brings the rows and the unanswered steps there. */
+  /**
+   * Looks for a server, until the caller's deadline, and brings the rows and the unanswered steps there; or goes on with
+   * that.
+   */
   private void findServer(long deadline) {
-    StreamOptions from = options.stream.from(nextStep - unanswered.live().size() - 1, options.stepTimeout);
-    ServerSearch.Guest guest =
-        new ServerSearch.Guest() {
-          @Override
-          public MaskStream begin(String address, Runnable heard) {
-            return MaskStream.begin(address, options.connect, from, heard);
-          }
+    if (search == null) {
+      StreamOptions from = options.stream.from(1, options.stepTimeout);
+      search = new ServerSearch(servers, guest(), options.giveUpAfter, from.openTimeout);
+    }
+    try {
+      search.find(deadline);
+    } finally {
+      if (search.isOver()) {
+        endSearch();
+      }
+    }
+  }
 
-          @Override
-          public void settle(MaskStream opened, String address) {
-            long most = options.compileTimeout.plus(options.stepTimeout).toNanos();
-            FailoverStream.this.settle(opened, address, Duration.ofNanos(left(most, deadline)));
-            stream = opened;
-            welcome = opened.welcome();
-            if (spreader != null) {
-              spreader.come(address, welcome);
-            }
-          }
-        };
-    new ServerSearch(servers, guest, deadline).find(options.giveUpAfter, from.openTimeout);
+  private void endSearch() {
+    if (search != null) {
+      search.cancel();
+      search = null;
+    }
+    if (opening != null) {
+      opening.stream.cancel();
+      opening = null;
+    }
+  }
+
+  private ServerSearch.Guest guest() {
+    return new ServerSearch.Guest() {
+      @Override
+      public MaskStream begin(String address, Runnable heard) {
+        StreamOptions from = options.stream.from(nextStep - unanswered.live().size() - 1, options.stepTimeout);
+        return MaskStream.begin(address, options.connect, from, heard);
+      }
+
+      @Override
+      public void sendOpens(MaskStream opened, String address) {
+        FailoverStream.this.sendOpens(opened, address, options.compileTimeout.plus(options.stepTimeout));
+      }
+
+      @Override
+      public boolean takeRows(long deadline) {
+        return FailoverStream.this.takeRows(deadline);
+      }
+    };
   }
 
   /** What is left until a deadline, {@code most} at most. */
@@ -254,23 +290,10 @@ public final class FailoverStream implements AutoCloseable {
     return Math.max(0, Math.min(most, deadline - System.nanoTime()));
   }
 
-  /** Brings the rows and the unanswered steps to a stream that has just been opened. */
-  private void settle(MaskStream opened, String address, Duration timeout) {
+  /** Sends what opens the rows to a stream that has just been opened: {@link #opening}. */
+  private void sendOpens(MaskStream opened, String address, Duration limit) {
     checkVocabulary(opened.welcome(), address);
     ledger.format = opened.welcome().getGrammarFormat();
-    try {
-      replay(opened, timeout);
-    } catch (MaskdException error) {
-      throw error.at(address);
-    }
-    unanswered.live().stream().skip(1).forEach(sent -> opened.send(sent.step));
-  }
-
-  /**
-   * Opens the rows and sends the oldest unanswered step, if there is one. The replay's reply is dropped: what it says
-   * has been said of each row. A row that cannot go on here speaks against this server.
-   */
-  private void replay(MaskStream opened, Duration timeout) {
     List<UnansweredSteps.Sent> live = unanswered.live();
     for (UnansweredSteps.Sent sent : live) {
       Builder step = sent.step.toBuilder();
@@ -283,24 +306,69 @@ public final class FailoverStream implements AutoCloseable {
     Builder replay =
         io.maskd.v1.Step.newBuilder().setWaitForCompileMs((int) options.compileTimeout.toMillis());
     ledger.writeOpens(replay, oldest);
-    opened.send(replay.build());
-    ledger.applyReplay(opened.collect(timeout).rows());
-    if (!live.isEmpty()) {
-      opened.send(oldest.build());
+    try {
+      opened.send(replay.build());
+    } catch (MaskdException error) {
+      throw error.at(address);
+    }
+    opening = new Opening(address, opened, oldest.build(), System.nanoTime() + limit.toNanos());
+  }
+
+  /**
+   * Waits for the rows of {@link #opening} and uses that server; false: the caller's deadline has passed, or the thread
+   * was interrupted, and it stays.
+   */
+  private boolean takeRows(long deadline) {
+    MaskStream opened = opening.stream;
+    try {
+      openRows(opened, deadline);
+    } catch (MaskdException error) {
+      boolean isCallers =
+          System.nanoTime() - deadline >= 0 && opening.until - deadline > 0 && error.code() == Status.Code.DEADLINE_EXCEEDED;
+      if (isCallers || Thread.currentThread().isInterrupted()) {
+        return false;
+      }
+      String address = opening.address;
+      opening = null;
+      opened.cancel();
+      throw error.at(address);
+    }
+    stream = opened;
+    welcome = opened.welcome();
+    if (spreader != null) {
+      spreader.come(opening.address, welcome);
+    }
+    opening = null;
+    return true;
+  }
+
+  /**
+   * The replay's reply is dropped: what it says has been said of each row. A row that cannot go on here speaks against
+   * this server.
+   */
+  private void openRows(MaskStream opened, long deadline) {
+    Duration wait = Duration.ofNanos(left(opening.until - System.nanoTime(), deadline));
+    ledger.applyReplay(opened.collect(wait).rows());
+    List<UnansweredSteps.Sent> live = unanswered.live();
+    for (int i = 0; i < live.size(); ++i) {
+      opened.send(i == 0 ? opening.oldest : live.get(i).step);
     }
   }
 
-  /** Leaves the server in use, which has failed with an error, for another one. */
+  /** Leaves the server in use, which has failed with an error, for another one, or goes on with that. */
   private void move(MaskdException error, long deadline) {
-    leave();
-    servers.note(address(), error);
-    servers.replace(spreader == null ? List.of() : spreader.servers());
-    servers.goOn();
-    ++moves;
+    if (search == null) {
+      leave(null);
+      servers.note(address(), error);
+      servers.replace(spreader == null ? List.of() : spreader.servers());
+      servers.goOn();
+      ++moves;
+    }
     findServer(deadline);
   }
 
-  private void leave() {
+  private void leave(MaskdException why) {
+    leftFor = why;
     if (stream != null) {
       stream.cancel();
       stream = null;
@@ -320,60 +388,42 @@ public final class FailoverStream implements AutoCloseable {
   }
 
   /**
-   * Sends the step and empties it, as {@link MaskStream#submit}; it may move.
+   * Sends the step and empties it, as {@link MaskStream#submit}. It may go to a server that has fewer streams.
    *
    * @param step what to say
    * @return its number
-   * @throws MaskdException FAILED_PRECONDITION (too many in flight), RESOURCE_EXHAUSTED (larger than the server takes);
-   *     those of {@link #open}, where no server is left
+   * @throws MaskdException FAILED_PRECONDITION (too many in flight), RESOURCE_EXHAUSTED (larger than the server takes)
    */
   public long submit(Step step) {
     MaskStream.checkInFlight(unanswered.size());
     followNotice();
     followSpreader();
     io.maskd.v1.Step message = step.takeMessage();
-    try {
-      return sendOrMove(message.toBuilder());
-    } catch (MaskdException error) {
-      step.restore(message);
-      throw error;
-    }
-  }
-
-  private long sendOrMove(Builder step) {
+    Builder next = message.toBuilder();
     if (moves > 0) {
-      ledger.writeTexts(step);
+      ledger.writeTexts(next);
     }
-    ledger.dropCloses(step);
-    io.maskd.v1.Step next = step.setStep(nextStep).build();
-    boolean wasSent = false;
-    MaskdException failure = null;
+    ledger.dropCloses(next);
     try {
-      if (stream == null) {
-        MaskStream.request(welcome, next, nextStep);
-      } else {
-        stream.send(next);
-        wasSent = true;
-      }
+      send(next.setStep(nextStep).build());
     } catch (MaskdException error) {
       if (error.code() == Status.Code.RESOURCE_EXHAUSTED || !ServerSearch.mayMove(error)) {
+        step.restore(message);
         throw error;
       }
       noteEnd(error);
-      failure = error;
+      leave(error);
     }
-    unanswered.add(next);
-    ++nextStep;
-    if (!wasSent) {
-      try {
-        move(failure, System.nanoTime() + FOREVER);
-      } catch (MaskdException error) {
-        unanswered.removeLast();
-        --nextStep;
-        throw error;
-      }
+    unanswered.add(next.build());
+    return nextStep++;
+  }
+
+  private void send(io.maskd.v1.Step step) {
+    if (stream == null) {
+      MaskStream.request(welcome, step, nextStep);
+    } else {
+      stream.send(step);
     }
-    return nextStep - 1;
   }
 
   /** Leaves a server that has said that it will stop, as soon as no step is in flight. */
@@ -390,7 +440,8 @@ public final class FailoverStream implements AutoCloseable {
   }
 
   /**
-   * Waits for the reply to the oldest step, as {@link MaskStream#collect}; it may move, for which the time holds too.
+   * Waits for the reply to the oldest step, as {@link MaskStream#collect}; it may move, for which the time holds too. The
+   * next call goes on with a move that took longer.
    *
    * @param timeout how long
    * @return the reply
@@ -419,14 +470,14 @@ public final class FailoverStream implements AutoCloseable {
       }
       move(error, deadline);
     }
-    leave(); // the next step finds another server
+    leave(null); // the next step finds another server
     return unanswered.answerGivenUp();
   }
 
   /** Waits for the server in use, and books what it says. */
   private StepResult collectHere(long deadline) {
     if (stream == null) {
-      throw new MaskdException(Status.Code.UNAVAILABLE, "no server is in use");
+      throw leftFor != null ? leftFor : new MaskdException(Status.Code.UNAVAILABLE, "no server is in use");
     }
     io.maskd.v1.Step oldest = unanswered.oldest();
     long patience =
@@ -451,7 +502,7 @@ public final class FailoverStream implements AutoCloseable {
   @Override
   public void close() {
     unanswered.clear();
-    endSpreader();
+    endSearches();
     if (stream != null) {
       MaskStream last = stream;
       stream = null;
@@ -461,11 +512,12 @@ public final class FailoverStream implements AutoCloseable {
 
   /** Ends the stream at once, without a goodbye. */
   public void cancel() {
-    endSpreader();
-    leave();
+    endSearches();
+    leave(null);
   }
 
-  private void endSpreader() {
+  private void endSearches() {
+    endSearch();
     if (spreader != null) {
       spreader.close();
       spreader = null;

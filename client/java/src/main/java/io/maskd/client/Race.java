@@ -43,6 +43,11 @@ final class Race implements AutoCloseable {
     patienceNanos = patience.toNanos();
   }
 
+  /** Whether all attempts have ended. */
+  boolean isOver() {
+    return left.isEmpty() && running.isEmpty();
+  }
+
   /**
    * Waits for the next attempt that ends.
    *

@@ -37,10 +37,6 @@ final class UnansweredSteps {
     all.add(new Sent(step));
   }
 
-  void removeLast() {
-    all.removeLast();
-  }
-
   /** Takes away the oldest one, whose reply is here. */
   void remove() {
     all.remove();

@@ -29,6 +29,7 @@ import java.util.TimerTask;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
@@ -112,6 +113,7 @@ class InteropTest {
     scenarios.put("balance", this::balance);
     scenarios.put("lost_zone", this::lostZone);
     scenarios.put("queue_full", this::queueFull);
+    scenarios.put("slow_server", this::slowServer);
     Program shared = server();
     return Cases.load().stream()
         .map(
@@ -291,6 +293,12 @@ class InteropTest {
    * happened to.
    */
   private void expectMove(FailoverStream opened, Program from, Program to, Executable kill) throws Exception {
+    expectMove(opened, from, to, kill, () -> opened.collect(TIMEOUT));
+  }
+
+  private void expectMove(
+      FailoverStream opened, Program from, Program to, Executable kill, Supplier<StepResult> collect)
+      throws Exception {
     List<String> masks = new ArrayList<>();
     try (FailoverStream stream = opened) {
       for (int i = 0; i < ENGINE_STEPS; ++i) {
@@ -301,7 +309,7 @@ class InteropTest {
         if (i == 20) {
           assertDoesNotThrow(kill);
         }
-        masks.addAll(masksOf(stream.collect(TIMEOUT)));
+        masks.addAll(masksOf(collect.get()));
       }
       assertEquals(1, stream.moves());
       assertEquals(to.address(), stream.address());
@@ -374,6 +382,38 @@ class InteropTest {
           a.kill();
         });
     assertTrue(early.process().isAlive(), "the server was asked before it said");
+  }
+
+  /** Each answer of the server to go to comes later than a call waits. It ends when it is asked twice. */
+  private void slowServer() throws Exception {
+    Program a = server();
+    Program slow = server();
+    String script = Cases.INTEROP.resolve("early.py").toString();
+    Path path = folder.resolve("once");
+    Duration minute = Duration.ofMinutes(1);
+    FailoverOptions options =
+        inOrder(List.of(a.address(), "unix:" + path)).stepTimeout(minute).giveUpAfter(minute).build();
+    FailoverStream stream = FailoverStream.open(options);
+    // It begins now, or a stream that is slow to open would ask it too.
+    Program once =
+        start(path, at -> List.of("python3", script, at.toString(), slow.path().toString(), "60000", "200"));
+    expectMove(
+        stream,
+        a,
+        once,
+        a::kill,
+        () -> {
+          while (true) {
+            try {
+              return stream.collect(Duration.ofMillis(50));
+            } catch (MaskdException error) {
+              boolean isAgain = error.code() == Status.Code.DEADLINE_EXCEEDED;
+              if (!isAgain || !once.process().isAlive()) {
+                throw error;
+              }
+            }
+          }
+        });
   }
 
   private void drain() throws Exception {
