@@ -231,10 +231,7 @@ std::unique_ptr<const CharEdges> CharDerivative::Keep(CharEdges edges) {
 // IsNothing() makes edges of other terms and may move the entries of the table. The lists
 // themselves do not move, but the entry of `term` is looked up again behind it.
 const CharEdges& CharDerivative::LiveEdges(CharTerm term, Work& work) {
-  if (const auto at = edges_.find(term); at != edges_.end()) {
-    if (at->second.all_live) return *at->second.all;
-    if (at->second.live != nullptr) return *at->second.live;
-  }
+  if (const CharEdges* const known = KnownLiveEdges(term); known != nullptr) return *known;
   const CharEdges& edges = Edges(term, work);
   CharEdges live = MapTargets(
       edges, [&](CharTerm to) { return work.ok() && IsNothing(to, work) ? kNothingTerm : to; });
@@ -246,9 +243,18 @@ const CharEdges& CharDerivative::LiveEdges(CharTerm term, Work& work) {
   return *known.live;
 }
 
+const CharEdges* CharDerivative::KnownLiveEdges(CharTerm term) const {
+  const auto at = edges_.find(term);
+  if (at == edges_.end()) return nullptr;
+  return at->second.all_live ? at->second.all.get() : at->second.live.get();
+}
+
+// A search asks for the first characters of names, and so for their edges, before it takes one.
 CharTerm CharDerivative::Behind(CharTerm term, std::uint32_t character, Work& work) {
-  if (store_->term(term).kind != TermKind::kNameSet) {
-    const CharEdge* const edge = FindEdge(LiveEdges(term, work), character);
+  const bool is_names = store_->term(term).kind == TermKind::kNameSet;
+  const CharEdges* const edges = is_names ? KnownLiveEdges(term) : &LiveEdges(term, work);
+  if (edges != nullptr) {
+    const CharEdge* const edge = FindEdge(*edges, character);
     return edge == nullptr ? kNothingTerm : edge->to;
   }
   if (!work.Spend()) return kNothingTerm;

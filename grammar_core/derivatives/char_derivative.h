@@ -33,8 +33,8 @@ class CharDerivative final : public CharEdgeSource {
   const CharEdges& Edges(CharTerm term, Work& work) override;
   // The edges of `term` that lead to a string. Empty when `work` fails: RESOURCE_EXHAUSTED.
   const CharEdges& LiveEdges(CharTerm term, Work& work);
-  // What one character leads to, by those edges; kNothingTerm where there is none. No edges are
-  // kept of an object's names, as a text takes one of them. Meaningless when `work` failed.
+  // What one character leads to, by those edges; kNothingTerm where there is none. No edges of
+  // an object's names are kept by it, as a text takes one of them. Meaningless when `work` failed.
   CharTerm Behind(CharTerm term, std::uint32_t character, Work& work);
 
   // Whether `term` holds no string. Decided by a search for a nullable derivative, of intersections
@@ -68,6 +68,8 @@ class CharDerivative final : public CharEdgeSource {
   };
 
   std::unique_ptr<const CharEdges> Keep(CharEdges edges);
+  // Those that lead to a string, where they were asked for before; else null.
+  [[nodiscard]] const CharEdges* KnownLiveEdges(CharTerm term) const;
 
   TermStore* store_;
   ObjectTerms* objects_;

@@ -12,7 +12,7 @@ must write about as much. So both have about as many sequences in each step.
 TPOT of a request: from its first token to its last, over the tokens between. A line for each way: the median
 of a round's requests, as the median of the rounds, its least and its most, and what constrained ones take
 more, as the median of the turns. Run it with what else the machine does, and say so: it is a matter of a
-hundredth. 77: there is no vLLM here (docs/clients.md says how one is installed).
+hundredth. 77: there is no vLLM here (docs/engines.md says how one is installed).
 """
 
 import argparse
