@@ -207,13 +207,13 @@ TEST(ClosingMasks, ARowEndsInTimeByTheBytesThatTokensHave) {
     int fewest;
   } kCases[] = {
       {R"({"type":"array","uniqueItems":true,"minItems":4,"items":{"type":"string"}})",
-       R"(["","/","+","="])", 7},
+       R"(["","/","+","="])", 10},
       {R"({"type":"array","uniqueItems":true,"minItems":2,"items":{"type":"object",)"
        R"("properties":{"kind":{"type":"string"},"flag":{"type":"array"}},)"
        R"("required":["kind","flag"],"additionalProperties":false}})",
        R"([{"kind":"","flag":[]},{"kind":"/","flag":[]}])", 10},
       {R"({"type":"object","minProperties":3,"additionalProperties":{"type":"boolean"}})",
-       R"({"":true,"/":true,"+":true})", 9},
+       R"({"":true,"/":true,"+":true})", 11},
   };
   Random random(12);  // NOLINT(cert-msc51-cpp)
   const auto space = SpaceOfWords(
