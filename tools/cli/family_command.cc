@@ -1,6 +1,6 @@
 // maskctl family: the families of models that the grammar kind "chat" knows, transcripts of one
-// against a server, and files of others, made of what transformers reads answers with. A transcript is judged by one Check(): whether the text is taken to its end,
-// and what it is read back as.
+// against a server, and files of others, made of what transformers reads answers with. A transcript
+// is judged by one Check(): whether the text is taken to its end, and what it is read back as.
 //
 // Invariant  a run without any transcript fails.
 // Cost       one call for each line.

@@ -149,9 +149,8 @@ absl::Status ReadCalls(const JsonValue& at, ChatFamily* family) {
   const auto is_arguments = [](const ChatFamily::Part& part) {
     return part.kind == Kind::kArguments;
   };
-  if (absl::c_count_if(family->call, &IsName) != 1 ||
-      absl::c_count_if(family->call, is_arguments) != 1)
-    return InvalidMember(at, "call", "must have one name and one {\"arguments\": STYLE}");
+  if (absl::c_none_of(family->call, &IsName) || absl::c_count_if(family->call, is_arguments) != 1)
+    return InvalidMember(at, "call", "must have a name and one {\"arguments\": STYLE}");
   return ReadOtherHeads(at, family);
 }
 

@@ -5,6 +5,7 @@
 // Cost       linear in the field.
 #include "grammar_core/frontend/chat/response_call.h"
 
+#include <cassert>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -153,7 +154,8 @@ class CallReader {
 
   absl::Status WriteName(const Anchor& anchor, std::size_t index, CallParts* call) {
     const PatternPiece& piece = anchor.pieces[index];
-    if (has_name_ || piece.text != name_capture_)
+    assert(piece.kind == Kind::kCapture && "a name is what a capture has");
+    if (has_name_ || piece.text.empty() || piece.text != name_capture_)
       return UnsupportedAt(anchor.place, absl::StrCat("the capture ", piece.text),
                            "which is not the call's name");
     has_name_ = true;
@@ -170,6 +172,7 @@ class CallReader {
     if (!has_name_) return absl::OkStatus();
     const auto name = absl::c_find_if(
         parts, [](const std::string& part) { return absl::StartsWith(part, R"({"name")"); });
+    assert(parts.end() - name > 1 && "the arguments stand behind the name");
     const std::string& behind = *(name + 1);
     const char next = behind[0] != '"'    ? arguments_begin
                       : behind[1] != '\\' ? behind[1]
@@ -441,7 +444,10 @@ absl::StatusOr<ResponseAnchor> ReadResponseAnchor(const JsonValue& field, absl::
     }
     if (!at->is_array() || at->size() == 0)
       return InvalidAt(anchor.place, "must be a text or a list of texts");
-    for (const JsonValue one : at->children()) anchor.texts.emplace_back(one.text());
+    for (const JsonValue one : at->children()) {
+      if (!one.is_string()) return InvalidAt(one.Pointer(), "must be a text");
+      anchor.texts.emplace_back(one.text());
+    }
     return anchor;
   }
   const std::string pattern_key = absl::StrCat(key, "_pattern");

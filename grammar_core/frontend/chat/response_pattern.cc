@@ -6,6 +6,7 @@
 // Cost       linear in the pattern.
 #include "grammar_core/frontend/chat/response_pattern.h"
 
+#include <cassert>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -54,12 +55,14 @@ class PatternReader {
   }
 
   void AddText(char c) {
+    assert(c != '\0' && "any white space is a piece of its own");
     if (pieces_.empty() || pieces_.back().kind != Kind::kText) pieces_.push_back({Kind::kText, ""});
     pieces_.back().text += c;
   }
 
   // The character at the place, behind which it goes on; '\0' for any white space.
   absl::StatusOr<char> ReadCharacter() {
+    assert(at_ < pattern_.size() && "the pattern goes on here");
     const char c = pattern_[at_];
     if (c == '\\') {
       const char behind = at_ + 1 < pattern_.size() ? pattern_[at_ + 1] : '\0';
@@ -123,6 +126,7 @@ class PatternReader {
   }
 
   absl::Status ReadChoice() {
+    assert(pattern_.substr(at_, 3) == "(?:" && "a group without a name");
     const std::size_t begin = at_;
     at_ += 3;
     PatternPiece piece = {Kind::kChoice, ""};
@@ -165,6 +169,7 @@ class PatternReader {
     PatternPiece piece = {Kind::kCapture, std::string(pattern_.substr(name, name_end - name))};
     piece.body = std::string(pattern_.substr(name_end + 1, end - name_end - 1));
     pieces_.push_back(std::move(piece));
+    assert(pattern_[end] == ')' && "a capture ends with its group");
     at_ = end + 1;
     return absl::OkStatus();
   }

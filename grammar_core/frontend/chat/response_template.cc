@@ -1,10 +1,12 @@
-// A template has a field for each part of a message, with what opens and closes it. Every member of a field is either
-// turned round or refused: one that is passed over would be a family that writes another form.
+// A template has a field for each part of a message, with what opens and closes it. Every member of
+// a field is either turned round or refused: one that is passed over would be a family that writes
+// another form.
 //
 // Invariant  what the file writes, transformers' parser reads back, white space around texts aside.
 // Cost       linear in the template.
 #include "grammar_core/frontend/chat/response_template.h"
 
+#include <cassert>
 #include <utility>
 #include <vector>
 
@@ -202,6 +204,8 @@ class Importer {
   }
 
   [[nodiscard]] std::string File() const {
+    assert(!calls_.call.empty() && "a family says how calls are written");
+    assert(reasoning_begin_.empty() == reasoning_ends_.empty() && "reasoning has both ends");
     std::string out = absl::StrCat("{\n  \"id\": ", Quoted(options_.family),
                                    ",\n  \"models\": ", Quoted(options_.models), ",\n");
     if (!reasoning_begin_.empty())
