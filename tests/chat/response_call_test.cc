@@ -20,7 +20,8 @@ constexpr char kJsonCall[] =
         "transform": {"type": "function", "function": "{content}"}})";
 constexpr char kNamedCall[] =
     R"({"open_pattern": "<f=(?P<name>[^>]+)>", "close": "</f>", "repeats": true,
-        "content": "json", "transform": {"function": {"name": "{name}", "arguments": "{content}"}}})";
+        "content": "json",
+        "transform": {"function": {"name": "{name}", "arguments": "{content}"}}})";
 constexpr char kList[] =
     R"({"open": "[CALLS]", "close": "[END]", "transform_each": true, "content": "json",
         "transform": {"function": {"name": "{name}", "arguments": "{parameters}"}}})";
