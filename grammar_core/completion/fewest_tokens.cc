@@ -65,18 +65,13 @@ class PieceTable {
 
   void AddTokensAt(std::size_t begin) {
     const TokenTrie& trie = search_.index->trie();
-    std::span<const TrieNode> nodes = trie.nodes();
-    for (std::size_t end = begin; end < text_.size();) {
-      const auto byte = static_cast<unsigned char>(text_[end++]);
-      const TrieNode* const node = TokenTrie::FindChild(nodes, byte);
-      if (node == nullptr) return;
-      AddToken(trie, *node, begin, end);
-      nodes = TokenTrie::Below(*node);
-    }
+    trie.VisitPrefixes(text_.substr(begin), [&](std::size_t bytes, const TrieNode& node) {
+      AddToken(trie, node, begin, begin + bytes);
+    });
   }
 
   void AddToken(const TokenTrie& trie, const TrieNode& node, std::size_t begin, std::size_t end) {
-    if (node.token == TokenTrie::kNoToken || best_[begin].tokens + 1 >= best_[end].tokens) return;
+    if (best_[begin].tokens + 1 >= best_[end].tokens) return;
     trie.VisitTokens(node, [&](TokenId id) {
       if (search_.IsText(id)) best_[end] = {best_[begin].tokens + 1, id, begin};
     });
@@ -198,6 +193,11 @@ std::vector<TokenId> FewestPieces(const TokenSearch& search, absl::string_view t
   return PieceTable(search, text).Run();
 }
 
+std::int64_t WorkOfPieces(absl::string_view text) {
+  constexpr std::size_t kBytesPerUnit = 4;
+  return 1 + static_cast<std::int64_t>(text.size() / kBytesPerUnit);
+}
+
 int LeastTokens(const TokenSearch& search, RowStates::State state) {
   const int of_text = TokensOfBytes(search, search.states->MinBytes(state));
   return std::max(of_text, search.states->MayEnd(state) ? 0 : 1);
@@ -208,8 +208,7 @@ absl::StatusOr<std::vector<TokenId>> FewTokens(const TokenSearch& search, RowSta
   const absl::StatusOr<std::string> text =
       ShortestCompletion(*search.states, state, max_bytes, work);
   if (!text.ok()) return text.status();
-  constexpr std::size_t kBytesPerUnit = 4;
-  if (!work.Spend(1 + static_cast<std::int64_t>(text->size() / kBytesPerUnit))) return work.error();
+  if (!work.Spend(WorkOfPieces(*text))) return work.error();
   std::vector<TokenId> tokens = FewestPieces(search, *text);
   if (tokens.empty() && !text->empty())
     return LimitExceeded("", "completion_bytes", max_bytes, std::int64_t{max_bytes} + 1);

@@ -36,6 +36,9 @@ struct TokenSearch {
 // The fewest ordinary tokens that spell `text`, empty where the vocabulary lacks one of its bytes.
 std::vector<TokenId> FewestPieces(const TokenSearch& search, absl::string_view text);
 
+// Units of work that all tokens of `text` take to look at once, as FewestPieces() does.
+std::int64_t WorkOfPieces(absl::string_view text);
+
 // No completion from `state` has fewer tokens.
 int LeastTokens(const TokenSearch& search, RowStates::State state);
 

@@ -82,6 +82,30 @@ class TokenTrie {
         words[twin / 32] |= static_cast<std::int32_t>(1U << (twin % 32));
   }
 
+  // Calls visit(bytes, node) for each node with a token that `text` begins with, shortest first;
+  // `bytes` is how many the token has.
+  template <typename Visit>
+  void VisitPrefixes(absl::string_view text, Visit visit) const {
+    std::span<const TrieNode> nodes = nodes_;
+    for (std::size_t bytes = 0; bytes < text.size();) {
+      const TrieNode* const node = FindChild(nodes, static_cast<unsigned char>(text[bytes++]));
+      if (node == nullptr) return;
+      if (node->token != kNoToken) visit(bytes, *node);
+      nodes = Below(*node);
+    }
+  }
+
+  // The nodes of tokens that begin with `text` and go on; none where there is no such token.
+  [[nodiscard]] std::span<const TrieNode> NodesBelow(absl::string_view text) const {
+    std::span<const TrieNode> nodes = nodes_;
+    for (const char byte : text) {
+      const TrieNode* const node = FindChild(nodes, static_cast<unsigned char>(byte));
+      if (node == nullptr) return {};
+      nodes = Below(*node);
+    }
+    return nodes;
+  }
+
   // The node of `byte` among the siblings that `nodes` begins with; null where there is none.
   static const TrieNode* FindChild(std::span<const TrieNode> nodes, unsigned char byte) {
     std::size_t at = 0;

@@ -127,14 +127,9 @@ void OwnClosing::FindSpecial() {
 // All tokens that `text` begins with.
 void OwnClosing::AddSpecial(absl::string_view text) {
   const TokenTrie& trie = stepper_.grammar().tokenizer().index().trie();
-  std::span<const TrieNode> nodes = trie.nodes();
-  for (const char byte : text) {
-    const TrieNode* const node = TokenTrie::FindChild(nodes, static_cast<unsigned char>(byte));
-    if (node == nullptr) return;
-    nodes = TokenTrie::Below(*node);
-    if (node->token == TokenTrie::kNoToken) continue;
-    trie.VisitTokens(*node, [&](TokenId id) { special_.push_back(id); });
-  }
+  trie.VisitPrefixes(text, [&](std::size_t, const TrieNode& node) {
+    trie.VisitTokens(node, [&](TokenId id) { special_.push_back(id); });
+  });
 }
 
 }  // namespace maskd

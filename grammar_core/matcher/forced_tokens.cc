@@ -51,28 +51,12 @@ std::vector<std::string> OtherKinds() {
   return {"\u00e9", "\u00c9", "\u4e2d", "\u0301", "\u00bd", "\u2026", "\u20ac", "\u00a0"};
 }
 
-// Nodes of the tokens that begin with `bytes` and go on.
-std::span<const TrieNode> NodesBelow(const TokenTrie& trie, absl::string_view bytes) {
-  std::span<const TrieNode> nodes = trie.nodes();
-  for (const char byte : bytes) {
-    const TrieNode* const node = TokenTrie::FindChild(nodes, static_cast<unsigned char>(byte));
-    if (node == nullptr) return {};
-    nodes = TokenTrie::Below(*node);
-  }
-  return nodes;
-}
-
 // The longest token that `text` begins with; no token in a vocabulary that lacks a byte.
 TokenId LongestToken(const TokenTrie& trie, absl::string_view text) {
   TokenId longest = -1;
-  std::span<const TrieNode> nodes = trie.nodes();
-  for (const char byte : text) {
-    const TrieNode* const node = TokenTrie::FindChild(nodes, static_cast<unsigned char>(byte));
-    if (node == nullptr) break;
-    if (node->token != TokenTrie::kNoToken)
-      longest = static_cast<TokenId>(node->token & TokenTrie::kIdMask);
-    nodes = TokenTrie::Below(*node);
-  }
+  trie.VisitPrefixes(text, [&](std::size_t, const TrieNode& node) {
+    longest = static_cast<TokenId>(node.token & TokenTrie::kIdMask);
+  });
   return longest;
 }
 
@@ -149,7 +133,7 @@ class End {
     if (last_bytes.size() > TokenTrie::kMaxDepth) return false;
     std::array<State, TokenTrie::kMaxDepth + 1> path;  // by depth, the state behind so many bytes
     path[last_bytes.size()] = state_;
-    const std::span<const TrieNode> nodes = NodesBelow(trie_, last_bytes);
+    const std::span<const TrieNode> nodes = trie_.NodesBelow(last_bytes);
     for (std::size_t i = 0; i < nodes.size() && work_.Spend();) {
       const TrieNode node = nodes[i];
       const State next =

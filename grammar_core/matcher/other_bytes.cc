@@ -59,25 +59,14 @@ class Place {
   // Calls visit(end) for each token of the text from `begin` on.
   template <typename Visit>
   void VisitTokensAt(std::size_t begin, Visit visit) const {
-    std::span<const TrieNode> nodes = trie_.nodes();
-    for (std::size_t end = begin; end < text_.size();) {
-      const TrieNode* const node =
-          TokenTrie::FindChild(nodes, static_cast<unsigned char>(text_[end++]));
-      if (node == nullptr) return;
-      if (IsText(*node)) visit(end);
-      nodes = TokenTrie::Below(*node);
-    }
+    trie_.VisitPrefixes(text_.substr(begin), [&](std::size_t bytes, const TrieNode& node) {
+      if (IsText(node)) visit(begin + bytes);
+    });
   }
 
   // The tokens that begin at `begin` and go over the place.
   void TakeTo(std::size_t begin) {
-    std::span<const TrieNode> nodes = trie_.nodes();
-    for (std::size_t i = begin; i < at_; ++i) {
-      const TrieNode* const node =
-          TokenTrie::FindChild(nodes, static_cast<unsigned char>(text_[i]));
-      if (node == nullptr) return;
-      nodes = TokenTrie::Below(*node);
-    }
+    const std::span<const TrieNode> nodes = trie_.NodesBelow(text_.substr(begin, at_ - begin));
     for (int byte = 0; byte < kBytes; ++byte) {
       const TrieNode* node = TokenTrie::FindChild(nodes, static_cast<unsigned char>(byte));
       int& best = best_[static_cast<std::size_t>(byte)];

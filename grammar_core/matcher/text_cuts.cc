@@ -116,13 +116,8 @@ class Cutter {
       if (bytes[0] == rest[0] && rest.substr(0, bytes.size()) == bytes) visit(id);
     }
     const TokenTrie& trie = search_.index->trie();
-    std::span<const TrieNode> nodes = trie.nodes();
-    for (const char byte : rest) {
-      const TrieNode* const node = TokenTrie::FindChild(nodes, static_cast<unsigned char>(byte));
-      if (node == nullptr) break;
-      if (node->token != TokenTrie::kNoToken) trie.VisitTokens(*node, visit);
-      nodes = TokenTrie::Below(*node);
-    }
+    trie.VisitPrefixes(rest,
+                       [&](std::size_t, const TrieNode& node) { trie.VisitTokens(node, visit); });
     for (const TokenId id : trie.long_tokens()) {
       const absl::string_view bytes = vocabulary.TokenBytes(id);
       if (rest.substr(0, bytes.size()) == bytes) visit(id);

@@ -49,6 +49,36 @@ TEST(TokenTrieTest, HasEachTokenAtTheEndOfItsBytes) {
   }
 }
 
+TEST(TokenTrieTest, ATextsTokensAreThePrefixesThatAreTokens) {
+  std::mt19937 random(2);
+  const auto text_of = [&](unsigned most) {
+    std::string text;
+    for (unsigned length = 1 + random() % most; length > 0; --length)
+      text.push_back(static_cast<char>("ab\xFF"[random() % 3]));
+    return text;
+  };
+  for (int run = 0; run < 200; ++run) {
+    std::set<std::string> tokens;
+    for (unsigned count = random() % 20; count > 0; --count) tokens.insert(text_of(5));
+    const TokenTrie trie = TrieOf(Tokens(tokens.begin(), tokens.end()));
+    const std::string text = text_of(7);
+    Tokens expected;
+    for (std::size_t bytes = 1; bytes <= text.size(); ++bytes)
+      if (tokens.contains(text.substr(0, bytes))) expected.push_back(text.substr(0, bytes));
+    Tokens found;
+    trie.VisitPrefixes(text, [&](std::size_t bytes, const TrieNode& node) {
+      EXPECT_NE(node.token, TokenTrie::kNoToken);
+      EXPECT_EQ(node.depth, bytes);
+      found.push_back(text.substr(0, bytes));
+    });
+    EXPECT_EQ(found, expected) << text;
+    const auto goes_on = [&](const std::string& token) {
+      return token.size() > text.size() && token.starts_with(text);
+    };
+    EXPECT_EQ(!trie.NodesBelow(text).empty(), std::ranges::any_of(tokens, goes_on)) << text;
+  }
+}
+
 TEST(TokenTrieTest, AChildIsFoundAmongItsSiblings) {
   const TokenTrie trie = TrieOf({"ab", "ac", "acd", "b"});
   const TrieNode* const a = &trie.nodes()[trie.First('a')];
