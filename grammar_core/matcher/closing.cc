@@ -141,8 +141,8 @@ MaskRef ClosingMasks::NarrowOwn(const TokenStepper& stepper, State state, const 
   return Stored(stepper, mask, std::move(fitting));
 }
 
-// First the ending that is known; where it does not fit one that is repaired in another way, then
-// the fewest tokens of all, and where few tokens may be taken, each by itself.
+// First the known ending. Where that does not fit, it is repaired in another way; then the fewest
+// tokens of all are searched for, and where few tokens may be taken, behind each of them.
 TokenMask ClosingMasks::Searched(const TokenStepper& stepper, State state, const TokenMask& mask,
                                  int rest) {
   TokenMask found(mask.vocab_size());
