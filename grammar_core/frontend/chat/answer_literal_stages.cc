@@ -32,9 +32,7 @@ std::string JsonOf(const std::string& word) {
   if (word == "False") return "false";
   if (word == "None") return "null";
   if (JsonDocument::Parse(word, Limits()).ok()) return word;
-  std::string quoted;
-  AppendJsonString(word, &quoted);
-  return quoted;
+  return JsonString(word);
 }
 
 // An escape of Python behind its backslash, within a string of JSON.

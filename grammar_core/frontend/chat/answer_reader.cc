@@ -486,8 +486,7 @@ void AnswerReader::Emit(Span span, Region region) {
       message_.calls.back().arguments += bytes;
       break;
     case Region::kArgumentText: {
-      std::string quoted;
-      AppendJsonString(bytes, &quoted);
+      const std::string quoted = JsonString(bytes);
       message_.calls.back().arguments.append(quoted, 1, quoted.size() - 2);
       break;
     }

@@ -22,37 +22,19 @@ namespace {
 
 using Kind = ChatFamily::Part::Kind;
 
-std::string Quoted(absl::string_view text) {
-  std::string out;
-  AppendJsonString(text, &out);
-  return out;
-}
-
-std::string ListOf(const std::vector<std::string>& items) {
-  std::string out = "[";
-  for (const std::string& item : items) absl::StrAppend(&out, out.size() > 1 ? "," : "", item);
-  return out + "]";
-}
-
-std::string TextList(const std::vector<std::string>& texts) {
-  std::vector<std::string> quoted;
-  for (const std::string& text : texts) quoted.push_back(Quoted(text));
-  return ListOf(quoted);
-}
-
 std::string Const(absl::string_view text) {
-  return absl::StrCat(R"({"type":"const_string","value":)", Quoted(text), "}");
+  return absl::StrCat(R"({"type":"const_string","value":)", JsonString(text), "}");
 }
 
 std::string Several(absl::string_view type, const std::vector<std::string>& elements) {
   if (elements.size() == 1) return elements[0];
-  return absl::StrCat(R"({"type":")", type, R"(","elements":)", ListOf(elements), "}");
+  return absl::StrCat(R"({"type":")", type, R"(","elements":)", JsonList(elements), "}");
 }
 
 std::string TagOf(absl::string_view begin, absl::string_view content,
                   const std::vector<std::string>& ends) {
-  return absl::StrCat(R"({"type":"tag","begin":)", Quoted(begin), R"(,"content":)", content,
-                      R"(,"end":)", TextList(ends), "}");
+  return absl::StrCat(R"({"type":"tag","begin":)", JsonString(begin), R"(,"content":)", content,
+                      R"(,"end":)", JsonTextList(ends), "}");
 }
 
 constexpr absl::string_view kJson = R"("json")";
@@ -116,7 +98,7 @@ class TagMaker {
   }
 
   static std::string Pattern(absl::string_view pattern) {
-    return absl::StrCat(R"({"type":"regex","pattern":)", Quoted(pattern), "}");
+    return absl::StrCat(R"({"type":"regex","pattern":)", JsonString(pattern), "}");
   }
 
   [[nodiscard]] std::string Arguments(const ChatTool& tool, absl::string_view style) const {
@@ -167,7 +149,7 @@ class TagMaker {
   [[nodiscard]] std::string FreeText() const {
     std::vector<std::string> excludes = family_.excludes;
     excludes.push_back(Trigger());
-    return absl::StrCat(R"({"type":"any_text","excludes":)", TextList(excludes), "}");
+    return absl::StrCat(R"({"type":"any_text","excludes":)", JsonTextList(excludes), "}");
   }
 
   [[nodiscard]] std::string Calls() const {
@@ -176,13 +158,13 @@ class TagMaker {
       tags.push_back(Call(tool));
       for (const Parts& head : family_.other_heads) tags.push_back(Call(tool, WithHead(head)));
     }
-    return ListOf(tags);
+    return JsonList(tags);
   }
 
   [[nodiscard]] std::string ForcedCalls() const {
     const std::string calls =
         absl::StrCat(R"({"type":"tags_with_separator","tags":)", Calls(), R"(,"separator":)",
-                     Quoted(family_.separator), R"(,"at_least_one":true,"stop_after_first":)",
+                     JsonString(family_.separator), R"(,"at_least_one":true,"stop_after_first":)",
                      Flag(!request_.parallel), "}");
     return family_.section.has_value() ? TagOf(family_.section->begin, calls, family_.section->ends)
                                        : calls;
@@ -192,14 +174,14 @@ class TagMaker {
     std::vector<std::string> sections = {ForcedCalls()};
     if (!family_.content_end.empty())
       sections.push_back(TagOf(family_.content_end, Const(""), {""}));
-    return ListOf(sections);
+    return JsonList(sections);
   }
 
   [[nodiscard]] std::string FreeTextWithCalls() const {
     const bool in_section = family_.section.has_value();
     const std::string tags = in_section ? Sections() : Calls();
-    return absl::StrCat(R"({"type":"triggered_tags","triggers":)", TextList({Trigger()}),
-                        R"(,"tags":)", tags, R"(,"excludes":)", TextList(family_.excludes),
+    return absl::StrCat(R"({"type":"triggered_tags","triggers":)", JsonTextList({Trigger()}),
+                        R"(,"tags":)", tags, R"(,"excludes":)", JsonTextList(family_.excludes),
                         R"(,"stop_after_first":)", Flag(in_section || !request_.parallel), "}");
   }
 

@@ -5,6 +5,7 @@
 // Cost       linear in the field.
 #include "grammar_core/frontend/chat/response_call.h"
 
+#include <array>
 #include <cassert>
 #include <utility>
 
@@ -24,21 +25,10 @@ using Anchor = ResponseAnchor;
 using Kind = PatternPiece::Kind;
 using Pieces = std::vector<PatternPiece>;
 
-std::string Quoted(absl::string_view text) {
-  std::string out;
-  AppendJsonString(text, &out);
-  return out;
-}
-
 bool TouchesSpace(absl::string_view before, absl::string_view behind) {
   const auto is_space = [](char c) { return absl::ascii_isspace(static_cast<unsigned char>(c)); };
   return (!before.empty() && is_space(before.back())) ||
          (!behind.empty() && is_space(behind.front()));
-}
-
-absl::string_view TextOf(const JsonValue& object, absl::string_view key) {
-  const std::optional<JsonValue> member = object.Find(key);
-  return member.has_value() && member->is_string() ? member->text() : "";
 }
 
 bool IsTrue(const JsonValue& object, absl::string_view key) {
@@ -65,7 +55,7 @@ class CallParts {
 
  private:
   void Flush() {
-    if (!text_.empty()) parts_.push_back(Quoted(text_));
+    if (!text_.empty()) parts_.push_back(JsonString(text_));
     text_.clear();
   }
 
@@ -87,7 +77,7 @@ class CallReader {
       if (anchor->empty())
         return InvalidMember(field, key, "is missing: a call stands between both");
     if (absl::Status read = ReadTransform(field); !read.ok()) return read;
-    const absl::string_view content = TextOf(field, "content");
+    const absl::string_view content = field.FindText("content");
     const bool is_list = IsTrue(field, "transform_each");
     out_.parallel = IsTrue(field, "repeats") || is_list;
     if (is_list) return WriteList(field, *open, *close);
@@ -207,8 +197,8 @@ class CallReader {
     if (!function->is_object())
       return UnsupportedAt(function->Pointer(), "a function of this form", "");
     if (absl::Status keys = CheckKeys(*function, {"name", "arguments"}); !keys.ok()) return keys;
-    name_ = std::string(TextOf(*function, "name"));
-    arguments_ = std::string(TextOf(*function, "arguments"));
+    name_ = std::string(function->FindText("name"));
+    arguments_ = std::string(function->FindText("arguments"));
     return absl::OkStatus();
   }
 
@@ -228,16 +218,16 @@ class CallReader {
     if (!name.has_value() || !arguments.has_value())
       return UnsupportedAt(absl::StrCat(field.Pointer(), "/transform/function"),
                            "a name and arguments of this form", "");
-    call->AddText(absl::StrCat("{", Quoted(*name), ": \""));
+    call->AddText(absl::StrCat("{", JsonString(*name), ": \""));
     call->Add(R"({"name": "json"})");
-    call->AddText(absl::StrCat("\", ", Quoted(*arguments), ": "));
+    call->AddText(absl::StrCat("\", ", JsonString(*arguments), ": "));
     call->Add(R"({"arguments": "json"})");
     call->AddText("}");
     return absl::OkStatus();
   }
 
   absl::Status WriteList(const JsonValue& field, const Anchor& open, const Anchor& close) {
-    if (TextOf(field, "content") != "json")
+    if (field.FindText("content") != "json")
       return UnsupportedAt(absl::StrCat(field.Pointer(), "/content"), "a list", "but in json");
     if (open.texts.size() != 1 || close.texts.size() != 1)
       return UnsupportedAt(open.texts.size() != 1 ? open.place : close.place,
@@ -260,7 +250,7 @@ class CallReader {
     return UnsupportedAt(given->Nth(0)->Pointer(), "JSON of another spelling", "here");
   }
 
-  // The quotes of strings where JSON has bare keys and quotes of its own; empty: plain JSON.
+  // What quotes strings where keys are bare; empty: JSON as it is.
   static absl::StatusOr<std::string> QuoteOf(const JsonValue& field) {
     const std::optional<JsonValue> given = field.Find("content_args");
     if (!given.has_value() || given->size() == 0) return "";
@@ -290,7 +280,7 @@ class CallReader {
         call.Add(R"({"arguments": "json"})");
       } else {
         call.AddText("{");
-        call.Add(absl::StrCat(R"({"arguments": {"quote": )", Quoted(*quote), "}}"));
+        call.Add(absl::StrCat(R"({"arguments": {"quote": )", JsonString(*quote), "}}"));
         call.AddText("}");
       }
     } else if (has_name_ || !quote->empty()) {
@@ -324,7 +314,52 @@ class CallReader {
     return absl::OkStatus();
   }
 
-  // An element of "tag_pattern" as a style.
+  static bool IsBeforeCapture(const Pieces& pieces, std::size_t index) {
+    return index + 1 < pieces.size() && pieces[index + 1].kind == Kind::kCapture;
+  }
+
+  // An element of an argument: a text, the key, a text, the value, a text.
+  struct Element {
+    std::string open;
+    std::string behind_name;
+    std::string close;
+    bool has_pad = false;  // white space may stand around the value
+  };
+
+  absl::StatusOr<Element> ReadElement(const Pieces& pieces, absl::string_view place) const {
+    const auto fault = [&](absl::string_view what) {
+      return UnsupportedAt(place, what, "an element is a text, a key, a value and texts around it");
+    };
+    Element out;
+    const std::array<std::string*, 3> texts = {&out.open, &out.behind_name, &out.close};
+    std::size_t at = 0;  // of the texts
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const PatternPiece& piece = pieces[i];
+      if (piece.kind == Kind::kChoice) return fault("a choice between texts");
+      if (piece.kind == Kind::kCapture) {
+        if (at == 2 || piece.text != (at == 0 ? "key" : "value"))
+          return fault("captures in this order");
+        if (at == 1 && piece.body != ".*?") return fault("a value of this form");
+        ++at;
+      } else if (piece.kind == Kind::kText) {
+        *texts[at] += piece.text;
+      } else if (IsBeforeCapture(pieces, i) ? at == 1 : at == 2 && out.close.empty()) {
+        // Before the value, or behind it.
+        if (piece.is_needed) return fault("white space that must be there");
+        out.has_pad = true;
+      } else if (at == 1) {
+        const absl::StatusOr<std::string> space =
+            SpaceFor(piece, out.behind_name, TextAt(pieces, i + 1), place);
+        if (!space.ok()) return space.status();
+        out.behind_name += *space;
+      } else {
+        return fault("white space here");
+      }
+    }
+    return at == 2 ? absl::StatusOr<Element>(std::move(out)) : fault("no value");
+  }
+
+  // An element of "tag_pattern" as a style. `*begin` is its first byte.
   absl::StatusOr<std::string> StyleOf(const JsonValue& field, char* begin) const {
     const std::optional<JsonValue> given = field.Find("content_args");
     if (!given.has_value()) return InvalidMember(field, "content_args", "is missing");
@@ -335,51 +370,19 @@ class CallReader {
     const std::string place = absl::StrCat(given->Pointer(), "/tag_pattern");
     const absl::StatusOr<Pieces> pieces = ReadResponsePattern(*pattern, place);
     if (!pieces.ok()) return pieces.status();
-    const auto fault = [&](absl::string_view what) {
-      return UnsupportedAt(place, what, "an element is a text, a key, a value and texts around it");
-    };
-    std::vector<std::string> texts = {""};  // before the key, between, behind the value
-    bool has_pad = false;
-    for (std::size_t i = 0; i < pieces->size(); ++i) {
-      const PatternPiece& piece = (*pieces)[i];
-      if (piece.kind == Kind::kChoice) return fault("a choice between texts");
-      if (piece.kind == Kind::kCapture) {
-        if (piece.text != (texts.size() == 1 ? "key" : "value") || texts.size() == 3)
-          return fault("captures in this order");
-        if (texts.size() == 2 && piece.body != ".*?") return fault("a value of this form");
-        texts.emplace_back();
-        continue;
-      }
-      const bool is_at_value =
-          piece.kind == Kind::kSpace && texts.size() > 1 &&
-          ((texts.size() == 2 && i + 1 < pieces->size() && (*pieces)[i + 1].text == "value") ||
-           (texts.size() == 3 && texts.back().empty()));
-      if (is_at_value) {
-        if (piece.is_needed) return fault("white space that must be there");
-        has_pad = true;
-      } else if (piece.kind == Kind::kText) {
-        texts.back() += piece.text;
-      } else if (texts.size() == 2) {
-        const absl::StatusOr<std::string> space =
-            SpaceFor(piece, texts[1], TextAt(*pieces, i + 1), place);
-        if (!space.ok()) return space.status();
-        texts[1] += *space;
-      } else {
-        return fault("white space here");
-      }
-    }
-    if (texts.size() != 3) return fault("no value");
-    *begin = texts[0].empty() ? '\0' : texts[0][0];
-    std::string style =
-        absl::StrCat(R"({"open": )", Quoted(texts[0]), R"(, "behind_name": )", Quoted(texts[1]));
-    absl::StrAppend(&style, R"(, "close": )", Quoted(texts[2]));
-    if (has_pad) {
-      const absl::StatusOr<std::string> pad =
+    const absl::StatusOr<Element> element = ReadElement(*pieces, place);
+    if (!element.ok()) return element.status();
+    *begin = element->open.empty() ? '\0' : element->open[0];
+    std::string pad;
+    if (element->has_pad) {
+      const absl::StatusOr<std::string> space =
           SpaceFor(PatternPiece{.kind = Kind::kSpace}, "", "", place);
-      if (!pad.ok()) return pad.status();
-      if (!pad->empty()) absl::StrAppend(&style, R"(, "pad": )", Quoted(*pad));
+      if (!space.ok()) return space.status();
+      if (!space->empty()) pad = absl::StrCat(R"(, "pad": )", JsonString(*space));
     }
-    return style + "}";
+    return absl::StrCat(R"({"open": )", JsonString(element->open), R"(, "behind_name": )",
+                        JsonString(element->behind_name), R"(, "close": )",
+                        JsonString(element->close), pad, "}");
   }
 
   absl::Status WriteElementsCall(const JsonValue& field, const Anchor& open, const Anchor& close) {
@@ -421,7 +424,7 @@ class CallReader {
 
   const std::vector<std::string>& turn_ends_;
   const std::optional<std::string>& space_;
-  // Of the transform, and of the capture that is the name.
+  // What the transform says, and then the capture that is the name.
   std::string name_;
   std::string arguments_;
   std::string name_capture_;

@@ -1,6 +1,5 @@
 // A template has a field for each part of a message, with what opens and closes it. Every member of
-// a field is either turned round or refused: one that is passed over would be a family that writes
-// another form.
+// a field is either turned round or refused: the family would write another form without it.
 //
 // Invariant  what the file writes, transformers' parser reads back, white space around texts aside.
 // Cost       linear in the template.
@@ -28,31 +27,11 @@ namespace {
 
 using Kind = PatternPiece::Kind;
 
-std::string Quoted(absl::string_view text) {
-  std::string out;
-  AppendJsonString(text, &out);
-  return out;
-}
-
-std::string ListOf(const std::vector<std::string>& items) {
-  std::string out = "[";
-  for (const std::string& item : items) absl::StrAppend(&out, out.size() > 1 ? ", " : "", item);
-  return out + "]";
-}
-
-std::string QuotedList(const std::vector<std::string>& texts) {
-  std::vector<std::string> quoted;
-  for (const std::string& text : texts) quoted.push_back(Quoted(text));
-  return ListOf(quoted);
-}
+// As files of families are written.
+constexpr absl::string_view kComma = ", ";
 
 std::string Trimmed(absl::string_view text) {
   return std::string(absl::StripAsciiWhitespace(text));
-}
-
-absl::string_view TextOf(const JsonValue& object, absl::string_view key) {
-  const std::optional<JsonValue> member = object.Find(key);
-  return member.has_value() && member->is_string() ? member->text() : "";
 }
 
 class Importer {
@@ -132,7 +111,7 @@ class Importer {
 
   // A field that is one text.
   static absl::Status CheckText(const JsonValue& field) {
-    const absl::string_view content = TextOf(field, "content");
+    const absl::string_view content = field.FindText("content");
     if (!content.empty() && content != "text")
       return UnsupportedAt(field.Find("content")->Pointer(), "a field's content", "but text");
     for (const absl::string_view key : {"repeats", "transform", "join"}) {
@@ -206,20 +185,21 @@ class Importer {
   [[nodiscard]] std::string File() const {
     assert(!calls_.call.empty() && "a family says how calls are written");
     assert(reasoning_begin_.empty() == reasoning_ends_.empty() && "reasoning has both ends");
-    std::string out = absl::StrCat("{\n  \"id\": ", Quoted(options_.family),
-                                   ",\n  \"models\": ", Quoted(options_.models), ",\n");
+    std::string out = absl::StrCat("{\n  \"id\": ", JsonString(options_.family),
+                                   ",\n  \"models\": ", JsonString(options_.models), ",\n");
     if (!reasoning_begin_.empty())
-      absl::StrAppend(&out, "  \"reasoning\": {\"begin\": ", Quoted(reasoning_begin_),
-                      ", \"end\": ", QuotedList(reasoning_ends_), "},\n");
-    if (!excludes_.empty()) absl::StrAppend(&out, "  \"excludes\": ", QuotedList(excludes_), ",\n");
-    absl::StrAppend(&out, "  \"calls\": {\n    \"trigger\": ", Quoted(calls_.trigger), ",\n");
+      absl::StrAppend(&out, "  \"reasoning\": {\"begin\": ", JsonString(reasoning_begin_),
+                      ", \"end\": ", JsonTextList(reasoning_ends_, kComma), "},\n");
+    if (!excludes_.empty())
+      absl::StrAppend(&out, "  \"excludes\": ", JsonTextList(excludes_, kComma), ",\n");
+    absl::StrAppend(&out, "  \"calls\": {\n    \"trigger\": ", JsonString(calls_.trigger), ",\n");
     if (!calls_.begin.empty())
-      absl::StrAppend(&out, "    \"begin\": ", Quoted(calls_.begin),
-                      ",\n    \"end\": ", Quoted(calls_.end), ",\n");
+      absl::StrAppend(&out, "    \"begin\": ", JsonString(calls_.begin),
+                      ",\n    \"end\": ", JsonString(calls_.end), ",\n");
     if (!calls_.separator.empty())
-      absl::StrAppend(&out, "    \"separator\": ", Quoted(calls_.separator), ",\n");
+      absl::StrAppend(&out, "    \"separator\": ", JsonString(calls_.separator), ",\n");
     absl::StrAppend(&out, "    \"parallel\": ", calls_.parallel ? "true" : "false",
-                    ",\n    \"call\": ", ListOf(calls_.call), "\n  }\n}\n");
+                    ",\n    \"call\": ", JsonList(calls_.call, kComma), "\n  }\n}\n");
     return out;
   }
 

@@ -1,3 +1,9 @@
+// Values are views of a flat tree: a node has its end, so the children of one are met by steps from
+// end to end. What is written keeps every byte of the text as it is, but for those that JSON must
+// escape.
+//
+// Invariant  what is written is read back as the same value.
+// Cost       linear in what is read or written; a member is found by a hash.
 #include "grammar_core/frontend/json/json_document.h"
 
 #include <algorithm>
@@ -5,6 +11,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/json/json_reader.h"
@@ -21,6 +28,11 @@ std::optional<JsonValue> JsonValue::Find(absl::string_view key) const {
   const JsonId member = json_internal::FindMember(*tree_, id_, key);
   if (member == json_internal::kNoNode) return std::nullopt;
   return at(member);
+}
+
+absl::string_view JsonValue::FindText(absl::string_view key) const {
+  const std::optional<JsonValue> member = Find(key);
+  return member.has_value() && member->is_string() ? member->text() : absl::string_view();
 }
 
 std::optional<JsonValue> JsonValue::Nth(std::uint32_t index) const {
@@ -132,6 +144,21 @@ void AppendJsonString(absl::string_view utf8, std::string* out) {
     }
   }
   out->push_back('"');
+}
+
+std::string JsonString(absl::string_view utf8) {
+  std::string out;
+  AppendJsonString(utf8, &out);
+  return out;
+}
+
+std::string JsonList(absl::Span<const std::string> items, absl::string_view comma) {
+  return absl::StrCat("[", absl::StrJoin(items, comma), "]");
+}
+
+std::string JsonTextList(absl::Span<const std::string> texts, absl::string_view comma) {
+  const auto quote = [](std::string* out, const std::string& text) { AppendJsonString(text, out); };
+  return absl::StrCat("[", absl::StrJoin(texts, comma, quote), "]");
 }
 
 }  // namespace maskd

@@ -21,6 +21,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/json/json_tree.h"
@@ -57,6 +58,8 @@ class JsonValue {
 
   // The member of an object named `key`; nothing for other types. Constant time.
   [[nodiscard]] std::optional<JsonValue> Find(absl::string_view key) const;
+  // The text of that member; empty where it is missing or no text.
+  [[nodiscard]] absl::string_view FindText(absl::string_view key) const;
   // The element of an array or the member of an object at `index`; linear in `index`.
   [[nodiscard]] std::optional<JsonValue> Nth(std::uint32_t index) const;
 
@@ -141,6 +144,12 @@ class JsonDocument {
 
 // Appends `utf8` as a JSON string, quotes included, escaping only what must be.
 void AppendJsonString(absl::string_view utf8, std::string* out);
+// The same by itself.
+std::string JsonString(absl::string_view utf8);
+
+// A JSON array of `items`, each of which is JSON, and one of texts.
+std::string JsonList(absl::Span<const std::string> items, absl::string_view comma = ",");
+std::string JsonTextList(absl::Span<const std::string> texts, absl::string_view comma = ",");
 
 }  // namespace maskd
 

@@ -139,9 +139,7 @@ absl::StatusOr<bool> ValueChecker::Fits(const JsonValue& value, const Conjunctio
 }
 
 absl::StatusOr<bool> ValueChecker::StringFits(absl::string_view text, const Claim& claim) {
-  std::string source;
-  AppendJsonString(text, &source);
-  const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source, limits_);
+  const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(JsonString(text), limits_);
   if (!document.ok()) return document.status();
   return Holds({document->root(), kStringType, 0, claim.scope, nullptr}, claim);
 }

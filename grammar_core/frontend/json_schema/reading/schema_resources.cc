@@ -73,15 +73,10 @@ std::optional<JsonValue> At(JsonValue value, absl::string_view pointer, std::int
   return value;
 }
 
-std::string TextOf(const JsonValue& schema, absl::string_view keyword) {
-  const std::optional<JsonValue> value = schema.Find(keyword);
-  return value.has_value() && value->is_string() ? std::string(value->text()) : "";
-}
-
 // The $id, unless it stands beside a $ref that stands alone.
 std::string IdOf(const JsonValue& schema, const Dialect& dialect) {
   if (dialect.ref_stands_alone() && schema.Find("$ref").has_value()) return "";
-  return TextOf(schema, dialect.draft == SchemaDraft::k4 ? "id" : "$id");
+  return std::string(schema.FindText(dialect.draft == SchemaDraft::k4 ? "id" : "$id"));
 }
 
 // Whether the member may make a resource or an anchor.
@@ -261,9 +256,9 @@ void SchemaResources::IndexSchema(const JsonValue& schema, ResourceId id,
                                   std::vector<std::pair<JsonValue, ResourceId>>* open) {
   resource_of_[schema.id()] = id;
   Resource& resource = resources_[id];
-  if (const std::string anchor = TextOf(schema, "$anchor"); !anchor.empty())
+  if (const auto anchor = std::string(schema.FindText("$anchor")); !anchor.empty())
     resource.anchors.try_emplace(anchor, schema.id());
-  if (const std::string anchor = TextOf(schema, "$dynamicAnchor"); !anchor.empty()) {
+  if (const auto anchor = std::string(schema.FindText("$dynamicAnchor")); !anchor.empty()) {
     resource.anchors.try_emplace(anchor, schema.id());
     resource.dynamic_anchors.try_emplace(anchor, schema.id());
   }
