@@ -31,13 +31,20 @@ constexpr int kTokensBefore = 32;
 }  // namespace
 
 Matcher::Matcher(std::shared_ptr<const CompiledGrammar> grammar, std::vector<TokenId> stop_ids)
-    : stepper_(std::make_shared<const TokenStepper>(std::move(grammar), std::move(stop_ids))),
-      history_(stepper_->states().start().value()) {}
+    : Matcher(std::make_shared<const TokenStepper>(std::move(grammar), std::move(stop_ids))) {}
+
+Matcher::Matcher(std::shared_ptr<const TokenStepper> stepper)
+    : history_(stepper->states().start().value()), stepper_(std::move(stepper)) {}
 
 const CompiledGrammar& Matcher::grammar() const { return stepper_->grammar(); }
 bool Matcher::names_tokens() const { return stepper_->states().names_tokens(); }
 
 std::int64_t Matcher::LiveBytes() { return TokenHistory::LiveBytes() + RowMemory::LiveBytes(); }
+
+std::int64_t Matcher::StepperBytes() {
+  constexpr std::int64_t kOwners = 16;  // their count, in front of it
+  return static_cast<std::int64_t>(sizeof(TokenStepper)) + kOwners;
+}
 
 void Matcher::MoveTo(std::shared_ptr<MaskedAutomaton> automaton) const {
   assert(automaton != nullptr && automaton != stepper_->states().shared_automaton());
@@ -142,6 +149,8 @@ absl::Status Matcher::TakeAgain(int count) {
   history_ = std::move(again.history_);
   return absl::OkStatus();
 }
+
+const std::vector<TokenId>& Matcher::stop_ids() const { return stepper_->stop_ids(); }
 
 bool Matcher::may_end() const { return !finished() && stepper_->MayEnd(place()); }
 

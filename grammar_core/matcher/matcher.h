@@ -87,11 +87,15 @@ class Matcher {
   [[nodiscard]] bool may_end() const;
   // Whether a stop id has been taken.
   [[nodiscard]] bool finished() const { return finished_tokens_ > 0; }
+  // The tokens that end the text, ascending. Valid as stepper() is.
+  [[nodiscard]] const std::vector<TokenId>& stop_ids() const;
   // Tokens taken, those after the end included.
   [[nodiscard]] int token_count() const { return history_.size() + finished_tokens_; }
   // What the histories of this process's matchers and the items of their distinct arrays hold,
   // sizeof(Matcher) apart.
   static std::int64_t LiveBytes();
+  // What a matcher holds beside that and itself, unless it shares it with a fork.
+  static std::int64_t StepperBytes();
   // For narrower masks (closing.h), whose callers hand it on unseen. Valid until the next call that
   // may move the matcher, which is any that can fail, and Rest().
   [[nodiscard]] const TokenStepper& stepper() const { return *stepper_; }
@@ -149,6 +153,7 @@ class Matcher {
   [[nodiscard]] absl::StatusOr<std::vector<TokenId>> FewestTokens(int max_tokens) const;
 
  private:
+  explicit Matcher(std::shared_ptr<const TokenStepper> stepper);
   // Runs `call`, of which Work is the budget, and once more in an empty automaton where it needs
   // more than its own has left.
   template <typename Call>
@@ -164,10 +169,11 @@ class Matcher {
   // As if only the first `count` tokens had been taken.
   absl::Status TakeAgain(int count);
 
-  // A move changes how they are written, not what they mean. Never null, and never changed, as
-  // forks share it: who moves takes another one.
-  mutable std::shared_ptr<const TokenStepper> stepper_;
+  // A move changes how they are written, not what they mean. The stepper is never null, and never
+  // changed, as forks share it: who moves takes another one. It stands behind the history's end,
+  // which each call reads.
   mutable TokenHistory history_;
+  mutable std::shared_ptr<const TokenStepper> stepper_;
   int finished_tokens_ = 0;  // the stop id and what came after it
 };
 

@@ -43,12 +43,11 @@ class FewWays {
   // The transition by `byte_class`: kNothingTerm where it surely leads nowhere, kUnknownTerm where
   // that is not known yet. By any thread.
   [[nodiscard]] TermId To(int byte_class) const {
-    // Walks ask for every class, and most lead nowhere.
-    if (may_ != nullptr && !(*may_)[byte_class]) return kNothingTerm;
+    // What texts take is found here, without a look at the set, which lies elsewhere.
     const int count = count_.load(std::memory_order_acquire);
     for (int i = 0; i < count; ++i)
       if (classes_[i] == byte_class) return targets_[i];
-    return kUnknownTerm;
+    return may_ != nullptr && !(*may_)[byte_class] ? kNothingTerm : kUnknownTerm;
   }
 
   // For the writer.
@@ -100,8 +99,6 @@ class PackedRow {
     const Code pair = codes()[byte_class >> 1].load(std::memory_order_acquire);
     return targets_[pair >> ShiftOf(byte_class) & kCodeMask];
   }
-  // Where To() looks first.
-  [[nodiscard]] const void* address_of(int byte_class) const { return codes() + (byte_class >> 1); }
 
   // For the writer: keeps a transition that is unknown; false where there are too many targets.
   bool Add(int byte_class, TermId to) {
@@ -183,13 +180,6 @@ class StateWays {
       default:
         return At<std::atomic<TermId>>()[byte_class].load(std::memory_order_acquire);
     }
-  }
-  // The memory that To() reads for a state of another form than a single one; null for that.
-  [[nodiscard]] const void* address_of(int byte_class) const {
-    if (is_single()) return nullptr;
-    if (const PackedRow* const in_packed = packed_row()) return in_packed->address_of(byte_class);
-    const std::atomic<TermId>* const in_row = row();
-    return in_row != nullptr ? static_cast<const void*>(in_row + byte_class) : At<void>();
   }
 
  private:

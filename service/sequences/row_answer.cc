@@ -52,6 +52,10 @@ void RowAnswer::Held::Set(std::int64_t bytes) {
   if (change != 0) live_answer_bytes.fetch_add(change, std::memory_order_relaxed);
 }
 
+void RowAnswer::Measure() {
+  held_.Set(static_cast<std::int64_t>(sizeof(*this)) + reader_.held_bytes());
+}
+
 void RowAnswer::Take(TokenId token, Role role) {
   switch (role) {
     case Role::kText:
@@ -64,12 +68,12 @@ void RowAnswer::Take(TokenId token, Role role) {
       reader_.ReadBytes("");  // an entry for the token, so that a rollback finds its place
       break;
   }
-  held_.Set(reader_.held_bytes());
+  Measure();
 }
 
 void RowAnswer::Rollback(std::size_t count) {
   reader_.Rollback(count);
-  held_.Set(reader_.held_bytes());
+  Measure();
   if (reader_.tokens() >= kept_tokens_) return;
   const MessageSize left = SizeOf(reader_.message());
   is_cut_ = is_cut_ || !(left == kept_);

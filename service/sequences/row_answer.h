@@ -47,9 +47,11 @@ class RowAnswer {
 
   // Nothing read and nothing said.
   RowAnswer(std::shared_ptr<const AnswerPlan> plan, AnswerReader::Rest rest)
-      : reader_(std::move(plan), rest) {}
+      : reader_(std::move(plan), rest) {
+    Measure();
+  }
 
-  // What all of them hold beside themselves.
+  // What all of them hold, themselves included.
   static std::int64_t LiveBytes();
 
   // Reads the row's next token, which has this role.
@@ -82,6 +84,8 @@ class RowAnswer {
    private:
     std::int64_t bytes_ = 0;
   };
+
+  void Measure();
 
   AnswerReader reader_;
   Held held_;

@@ -92,7 +92,7 @@ absl::Status RowAnswers::TakeRoom(const Sequence& sequence, const RowOptions& op
 }
 
 absl::Status RowAnswers::CheckRoom(const Sequence& sequence, const StreamRow& row) const {
-  const auto biases = static_cast<std::int64_t>(row.options->biases.size());
+  const auto biases = static_cast<std::int64_t>(row.biases.size());
   const std::int64_t drafts =
       row.asked == nullptr ? 0 : static_cast<std::int64_t>(row.asked->drafts.size());
   const std::int64_t position =
@@ -184,11 +184,11 @@ void RowAnswers::WriteAnswer(StreamRow* row, RowResult* result) {
 // The row's state and its positions on the wire, of positions_.
 void RowAnswers::WritePositions(const StreamRow& row, RowResult* result) {
   result->state = StateOf(positions_.front());
-  for (const SequencePosition& position : positions_)
+  for (SequencePosition& position : positions_)
     result->positions.push_back(WritePosition(position, row));
 }
 
-Position RowAnswers::WritePosition(const SequencePosition& position, const StreamRow& row) {
+Position RowAnswers::WritePosition(SequencePosition& position, const StreamRow& row) {
   if (position.state == SequencePosition::State::kInvalid) {
     reply_bytes_ += kPositionBytes;
     return {Position::State::kInvalid};
@@ -200,11 +200,12 @@ Position RowAnswers::WritePosition(const SequencePosition& position, const Strea
   // A mask without a number was made for this row alone. It lives until the next step, however
   // short it is said.
   const bool is_own = position.mask->serial() == 0;
-  Position out{Position::State::kMasked, position.mask, forms_.Say(position.mask)};
+  Position out{Position::State::kMasked, nullptr, forms_.Say(position.mask)};
+  out.mask = std::move(position.mask);
   reply_bytes_ += kPositionBytes + std::max(out.form.bytes, is_own ? mask_bytes_ : 0);
   if (position.text_tokens >= 0) {
     out.temperature = row.temperature;
-    out.biases = row.options->biases;
+    out.biases = row.biases;
     reply_bytes_ += kBiasBytes * static_cast<std::int64_t>(out.biases.size());
   }
   return out;

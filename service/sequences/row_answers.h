@@ -53,7 +53,8 @@ class RowAnswers {
                      RowResult* result);
   void WriteAnswer(StreamRow* row, RowResult* result);
   void WritePositions(const StreamRow& row, RowResult* result);
-  Position WritePosition(const SequencePosition& position, const StreamRow& row);
+  // Takes the position's mask.
+  Position WritePosition(SequencePosition& position, const StreamRow& row);
 
   MaskForms forms_;
   const std::int64_t mask_bytes_;      // of one made for one row

@@ -134,8 +134,8 @@ void OpenRows::Set(int rows) {
 std::int64_t LiveRows() { return live_rows.load(std::memory_order_relaxed); }
 
 std::int64_t LiveRowBytes() {
-  constexpr std::size_t kRowBytes = sizeof(RowId) + sizeof(StreamRow) + sizeof(RowOptions);
-  return LiveRows() * static_cast<std::int64_t>(kRowBytes) + Matcher::LiveBytes() +
+  constexpr std::int64_t kRowBytes = sizeof(RowId) + sizeof(StreamRow) + sizeof(RowOptions);
+  return LiveRows() * (kRowBytes + Matcher::StepperBytes()) + Matcher::LiveBytes() +
          RowAnswer::LiveBytes();
 }
 

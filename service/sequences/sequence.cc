@@ -47,13 +47,6 @@ SequencePosition FromMatcher(const DraftPosition& position) {
   return {};
 }
 
-std::shared_ptr<const std::vector<TokenId>> StopIds(const Vocabulary& vocabulary,
-                                                    const std::vector<TokenId>& own) {
-  std::vector<TokenId> ids = own.empty() ? vocabulary.stop_ids() : own;
-  std::ranges::sort(ids);
-  return std::make_shared<const std::vector<TokenId>>(std::move(ids));
-}
-
 bool BeginsInText(const ReasoningGate* gate) {
   return gate == nullptr || gate->ended(gate->start());
 }
@@ -68,7 +61,6 @@ absl::Status Refused(TokenId token, absl::string_view why) {
 // The prompt's last tokens may hold the reasoning's end already: then the row begins in its text.
 Sequence::Sequence(const cache::GrammarPtr& grammar, const SequenceOptions& options)
     : matcher_(grammar, options.stop_ids),
-      stop_ids_(StopIds(grammar->tokenizer().vocabulary(), options.stop_ids)),
       gate_(options.gate),
       min_tokens_(options.min_tokens),
       max_tokens_(grammar->source().options.max_tokens),
@@ -90,11 +82,6 @@ absl::Status Sequence::Take(TokenId token) {
   const std::int64_t more = finished() ? 0 : CharactersOf(token);
   history_.Push(token, static_cast<TokenHistory::State>(characters() + more));
   return absl::OkStatus();
-}
-
-void Sequence::Preload(std::span<const TokenId> tokens, TokenPreload* preload) const {
-  if (!reasoning() && !finished() && !is_observed_)
-    preload->Add(matcher_.stepper(), matcher_.place(), tokens);
 }
 
 // No where no bound of tokens is near: then the grammar's own mask decides, and none is made for
@@ -423,11 +410,13 @@ void Sequence::HoldMinimum(SequencePosition* position) const {
 }
 
 MaskRef Sequence::WithoutStops(TokenMask mask) const {
-  for (const TokenId id : *stop_ids_) mask.Forbid(id);
+  for (const TokenId id : matcher_.stop_ids()) mask.Forbid(id);
   return mask.empty() ? nullptr : std::make_shared<const TokenMask>(std::move(mask));
 }
 
-bool Sequence::IsStop(TokenId token) const { return std::ranges::binary_search(*stop_ids_, token); }
+bool Sequence::IsStop(TokenId token) const {
+  return std::ranges::binary_search(matcher_.stop_ids(), token);
+}
 
 absl::StatusOr<ForcedTokens> Sequence::FindForced(int max_bytes) const {
   ForcedTokens forced;

@@ -23,7 +23,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -34,7 +33,6 @@
 #include "grammar_core/matcher/closing.h"
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/matcher/token_history.h"
-#include "grammar_core/matcher/token_preload.h"
 #include "service/sequences/reasoning_gate.h"
 
 namespace maskd::service {
@@ -89,9 +87,6 @@ class Sequence {
   void SetRemaining(int tokens);
   // Nothing: no bound. Never below 0.
   [[nodiscard]] std::optional<int> remaining() const;
-
-  // Has fetched what Take() will read for these tokens, while they are of the text.
-  void Preload(std::span<const TokenId> tokens, TokenPreload* preload) const;
 
   // The positions of `draft`, see grammar_core/matcher/drafts.h; with an empty one the row's own
   // alone. The sequence stays as it was. Errors:
@@ -170,7 +165,6 @@ class Sequence {
   [[nodiscard]] int text_tokens() const { return token_count() - text_begin_.value_or(0); }
 
   Matcher matcher_;
-  std::shared_ptr<const std::vector<TokenId>> stop_ids_;  // ascending
   std::shared_ptr<const ReasoningGate> gate_;
   int min_tokens_;
   std::optional<int> max_tokens_;  // of the text, its end not counted

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -16,6 +17,7 @@
 
 #include "cache/grammar_cache.h"
 #include "cache/live_grammars.h"
+#include "service/base/rare.h"
 #include "service/callers/tenant.h"
 #include "service/grammars/grammar_store.h"
 #include "service/sequences/reasoning_gate.h"
@@ -36,26 +38,30 @@ struct CompilingRow {
 // A row that has failed: it is kept until it is closed, to say so.
 struct FailedRow {};
 
-// A row of a stream, whatever has become of it.
+// A row of a stream, whatever has become of it. What each step reads of it stands together: a
+// stream has more rows than fit into a core's nearest cache, and a step goes through all of them.
 struct StreamRow {
   std::variant<CompilingRow, Sequence, FailedRow> what;
-  std::shared_ptr<const RowOptions> options = nullptr;
-  cache::GrammarPtr grammar = nullptr;              // the sequence's
-  cache::RowOfGrammar row_of = {};                  // of that
-  std::optional<float> temperature = std::nullopt;  // that its text's positions carry
-  std::optional<RowAnswer> answer = std::nullopt;   // where it is wanted
   // Of this step: whose drafts and forced tokens its answer shall have.
   const RowToMove* asked = nullptr;
   // Said in the row's next answer, then cleared.
   absl::Status error = absl::OkStatus();
-  std::optional<RefusedToken> refused_token = std::nullopt;
+  Rare<RefusedToken> refused_token = {};
   std::unique_ptr<const FailedMasks> failed_masks = nullptr;  // of this step's answer
+  Rare<RowAnswer> answer = {};                                // where it is wanted
   std::uint64_t moved_step = 0;                               // the last step that moved it
   std::uint64_t answered_step = 0;                            // the last step that answered it
-  std::uint64_t snapshot_step = 0;        // the last step that asked for its snapshot
-  RowState state = RowState::kCompiling;  // as it was last answered
-  bool named = false;                     // its grammar's id has been said
-  Tenant::Lease lease = {};               // of the row
+  RowState state = RowState::kCompiling;                      // as it was last answered
+  bool named = false;                                         // its grammar's id has been said
+  // What its text's positions carry, of `options` and of its grammar.
+  std::optional<float> temperature = std::nullopt;
+  std::span<const LogitBias> biases = {};
+
+  std::shared_ptr<const RowOptions> options = nullptr;
+  cache::GrammarPtr grammar = nullptr;  // the sequence's
+  cache::RowOfGrammar row_of = {};      // of that
+  std::uint64_t snapshot_step = 0;      // the last step that asked for its snapshot
+  Tenant::Lease lease = {};             // of the row
 };
 
 }  // namespace maskd::service

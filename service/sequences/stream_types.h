@@ -16,6 +16,7 @@
 #include "grammar_core/frontend/chat/answer_reader.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/matcher/forced_tokens.h"
+#include "service/base/rare.h"
 #include "service/grammars/grammar_store.h"
 #include "service/sequences/mask_forms.h"
 #include "service/sequences/reasoning_gate.h"
@@ -154,13 +155,13 @@ struct RowResult {
   RowState state = RowState::kRefused;
   absl::InlinedVector<Position, 1> positions;  // empty when compiling, failed or refused
   absl::Status error;                          // OK: none
-  std::optional<RefusedToken> refused_token;
   int token_count = 0;
   bool may_end = false;
-  std::string grammar_id;  // set once
   std::optional<int> accepted_drafts;
-  std::optional<ForcedTokens> forced;
-  std::optional<AnswerDelta> answer;  // not empty
+  Rare<RefusedToken> refused_token;
+  Rare<ForcedTokens> forced;
+  Rare<AnswerDelta> answer;  // not empty
+  std::string grammar_id;    // set once
 };
 
 // What a row needs to be opened again, here or elsewhere.

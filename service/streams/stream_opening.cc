@@ -31,11 +31,16 @@ void StreamSession::Fork(const RowToFork& fork) {
     Refuse(fork.child, std::move(error));
     return;
   }
-  StreamRow child{std::get<Sequence>(parent->second.what), parent->second.options,
-                  parent->second.grammar, parent->second.row_of, parent->second.temperature};
-  child.lease = *std::move(room);
-  child.state = parent->second.state;
-  child.answer = parent->second.answer;
+  const StreamRow& of = parent->second;
+  StreamRow child{.what = std::get<Sequence>(of.what),
+                  .answer = of.answer,
+                  .state = of.state,
+                  .temperature = of.temperature,
+                  .biases = of.biases,
+                  .options = of.options,
+                  .grammar = of.grammar,
+                  .row_of = of.row_of,
+                  .lease = *std::move(room)};
   // Nobody has told the child's client anything yet: the first reply says all of the answer.
   if (child.answer.has_value()) child.answer->SetUnsaid();
   to_rest_.Fork(fork.parent, fork.child);
@@ -94,9 +99,11 @@ absl::StatusOr<StreamRow> StreamSession::Compile(const RowToOpen& open,
   Audit(caller_, "open", open.target, request.ok() ? request->id : open.target.id,
         request.status());
   if (!request.ok()) return request.status();
-  return StreamRow{
-      CompilingRow{*std::move(request), open.tokens, std::move(gate), open.remaining_tokens},
-      std::make_shared<const RowOptions>(open.options)};
+  auto options = std::make_shared<const RowOptions>(open.options);
+  return StreamRow{.what = CompilingRow{*std::move(request), open.tokens, std::move(gate),
+                                        open.remaining_tokens},
+                   .biases = options->biases,
+                   .options = std::move(options)};
 }
 
 }  // namespace maskd::service

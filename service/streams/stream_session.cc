@@ -34,8 +34,6 @@ using std::chrono::milliseconds;
 
 // How often a waiting step looks whether its stream was cancelled.
 constexpr milliseconds kWaitSlice{5};
-// Rows of a step below which they are taken as they come.
-constexpr std::size_t kFewRows = 8;
 // Rows behind one that lacks its mask, from which on several threads make theirs: it takes two
 // wake-ups, and a mask as long as one.
 constexpr std::size_t kManyRows = 8;
@@ -171,7 +169,6 @@ bool StreamSession::Apply(const StepRequest& request, StepTurn& turn) {
       !each(request.opens, applied_.opens, tokens, [this](const auto& open) { Open(open); })) {
     return false;
   }
-  if (!std::exchange(applied_.preloaded, true)) Preload(request.moves, &RowToMove::tokens);
   return each(request.moves, applied_.moves, tokens, [this](const auto& move) { Move(move); });
 }
 
@@ -201,7 +198,6 @@ void StreamSession::BeginAnswers(const StepRequest& request) {
   answering_ = true;
   answered_ = 0;
   SettleAll();  // before the first answer: a row is not to change between two looks at it
-  Preload(request.moves, &RowToMove::drafts);
   const std::vector<RowId> waiting = std::exchange(compiling_, {});
   for (const RowId id : waiting) (IsCompiling(id) ? compiling_ : named_).push_back(id);
   answers_.BeginReply(named_.size() + refusals_.size() + request.snapshots.size(), refusal_bytes_);
@@ -275,19 +271,6 @@ void StreamSession::Close(RowId id) {
 void StreamSession::Add(RowId id, StreamRow row) {
   ++At(tally_, row.state);
   rows_.emplace(id, std::move(row));
-}
-
-void StreamSession::Preload(const std::vector<RowToMove>& moves,
-                            std::vector<TokenId> RowToMove::* tokens) {
-  // Few rows fit into the caches, and asking costs as much as it saves.
-  if (moves.size() < kFewRows) return;
-  for (const RowToMove& move : moves) {
-    const auto found = (move.*tokens).empty() ? rows_.end() : rows_.find(move.row);
-    if (found == rows_.end()) continue;
-    if (const auto* sequence = std::get_if<Sequence>(&found->second.what); sequence != nullptr)
-      sequence->Preload(move.*tokens, &preload_);
-  }
-  preload_.Run();
 }
 
 void StreamSession::Move(const RowToMove& move) {

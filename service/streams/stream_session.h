@@ -24,7 +24,6 @@
 #include "absl/status/statusor.h"
 
 #include "cache/work_pool.h"
-#include "grammar_core/matcher/token_preload.h"
 #include "metrics/registry.h"
 #include "service/callers/caller.h"
 #include "service/grammars/grammar_store.h"
@@ -112,8 +111,6 @@ class StreamSession {
   absl::StatusOr<StreamRow> MakeRow(const RowToOpen& open);
   absl::StatusOr<StreamRow> Compile(const RowToOpen& open,
                                     std::shared_ptr<const ReasoningGate> gate);
-  // Before many rows take their tokens, or are asked about drafts: has fetched what that reads.
-  void Preload(const std::vector<RowToMove>& moves, std::vector<TokenId> RowToMove::* tokens);
   void Move(const RowToMove& move);
   void MoveCompiling(const RowToMove& move, CompilingRow* compiling, StreamRow* row);
   absl::Status TakeTokens(const std::vector<TokenId>& tokens, Sequence* sequence, StreamRow* row);
@@ -150,7 +147,6 @@ class StreamSession {
   StreamFigures* figures_ = nullptr;
   cache::WorkPool* mask_makers_ = nullptr;
   const StreamRegistry* streams_ = nullptr;
-  TokenPreload preload_;             // empty between two calls
   std::vector<RowId> compiling_;     // and rows that were until a moment ago
   std::vector<RowId> named_;         // by this step, and compiled, in the order of their answers
   std::size_t answered_ = 0;         // so many of those
@@ -164,7 +160,6 @@ class StreamSession {
   bool put_off_ = false;
   struct Applied {
     std::size_t closes = 0, forks = 0, opens = 0, moves = 0;
-    bool preloaded = false;
   };
   Applied applied_;         // so many of the step's
   bool answering_ = false;  // answers of the step have begun

@@ -35,8 +35,7 @@ static_assert(std::endian::native == std::endian::little,
 
 // What ToGrpcStatus() says of a call, said of a row: same reason, same place, same hint when to
 // come again. So a client needs one reading of errors for both.
-void WriteRowError(const absl::Status& error, const std::optional<RefusedToken>& token,
-                   v1::RowError* out) {
+void WriteRowError(const absl::Status& error, const Rare<RefusedToken>& token, v1::RowError* out) {
   out->set_code(static_cast<int>(error.code()));
   out->set_reason(WireReason(error));
   out->set_message(ValidUtf8(error.message()));

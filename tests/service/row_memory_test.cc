@@ -107,7 +107,7 @@ TEST_F(RowMemoryTest, RowsTakeLittleMoreThanIsCounted) {
   const std::int64_t counted = LiveRowBytes() - counted_before;
   const std::int64_t held = AllocatedBytes() - held_before;
   EXPECT_GT(counted, kRows * std::int64_t{256});
-  EXPECT_LE(held, counted * 13 / 10)
+  EXPECT_LE(held, counted * 5 / 4)
       << held / kRows << " bytes a row, " << counted / kRows << " counted";
 }
 

@@ -23,7 +23,7 @@ struct ToldAnswer {
   std::string content;
   std::vector<ChatCall> calls;
 
-  void Apply(const std::optional<AnswerDelta>& delta) {
+  void Apply(const Rare<AnswerDelta>& delta) {
     if (!delta.has_value()) return;
     if (delta->cut.has_value()) {
       content.resize(delta->cut->content);
