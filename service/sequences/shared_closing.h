@@ -2,7 +2,8 @@
 // the same stop ids. What was learnt outlives the last of such rows: an engine that serves one
 // request after the other learns it once.
 //
-// Memory   of the last kMaxKept, as far as they hold kMaxBytes, and of those that rows have.
+// Memory   of the last kMaxKept, as far as they hold kMaxBytes, and of those that rows have. What
+//          they hold is looked at by some of the uses.
 // Threads  one thread at a time.
 #ifndef MASKD_SERVICE_SEQUENCES_SHARED_CLOSING_H_
 #define MASKD_SERVICE_SEQUENCES_SHARED_CLOSING_H_
@@ -47,17 +48,27 @@ class SharedClosing {
 
   // As the last one used; those used longest ago go.
   void Keep(const std::shared_ptr<ClosingMasks>& closing) {
-    if (const auto at = std::ranges::find(kept_, closing); at != kept_.end()) kept_.erase(at);
-    kept_.insert(kept_.begin(), closing);
+    const auto at = std::ranges::find(kept_, closing);
+    if (at == kept_.end())
+      kept_.insert(kept_.begin(), closing);
+    else
+      std::rotate(kept_.begin(), at, at + 1);
+    if (kept_.size() > kMaxKept) kept_.pop_back();
+    if (++uses_ % kUsesALook == 0) DropBeyondBytes();
+  }
+  void DropBeyondBytes() {
     std::int64_t bytes = 0;
     std::size_t count = 0;
-    for (; count < std::min(kept_.size(), kMaxKept) && bytes <= kMaxBytes; ++count)
-      bytes += kept_[count]->held_bytes();
+    for (; count < kept_.size() && bytes <= kMaxBytes; ++count) bytes += kept_[count]->held_bytes();
     kept_.resize(count);
   }
 
+  // Each look takes the lock of each that is kept.
+  static constexpr std::uint64_t kUsesALook = 16;
+
   absl::flat_hash_map<Ends, std::weak_ptr<ClosingMasks>> closing_;
   std::vector<std::shared_ptr<ClosingMasks>> kept_;  // the last used first
+  std::uint64_t uses_ = 0;
 };
 
 }  // namespace maskd::service

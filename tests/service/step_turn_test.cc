@@ -41,23 +41,42 @@ TEST(StepTurnTest, ATurnGetsOnByOneThingAtLeast) {
 
 TEST(StepTurnTest, TheClockIsLookedAtEveryFewUnits) {
   SetClock clock;
-  StepTurn turn = StepTurn::Until(&clock, clock.now + microseconds(10));
+  StepTurn turn = StepTurn::Until(&clock, clock.now + microseconds(1'000));
   for (int i = 0; i < 100; ++i) {
     turn.Spend(1);
     EXPECT_FALSE(turn.IsOver());
+    clock.now += microseconds(5);
   }
   EXPECT_EQ(clock.looks, 25);
-  clock.now += microseconds(10);
+  clock.now += microseconds(500);
   for (int i = 0; i < 3; ++i) {
     turn.Spend(1);
     EXPECT_FALSE(turn.IsOver());
   }
   turn.Spend(1);
   EXPECT_TRUE(turn.IsOver());
-  clock.now -= microseconds(10);
+  clock.now -= microseconds(1'000);
   turn.Spend(4);
   EXPECT_TRUE(turn.IsOver()) << "once over it stays so";
   EXPECT_EQ(clock.looks, 26);
+}
+
+TEST(StepTurnTest, TheClockIsLookedAtLessOftenWhereUnitsAreQuick) {
+  SetClock clock;
+  StepTurn turn = StepTurn::Until(&clock, clock.now + microseconds(1'000));
+  const auto looks_in = [&](int units, microseconds each) {
+    const int before = clock.looks;
+    for (int i = 0; i < units; ++i) {
+      turn.Spend(1);
+      (void)turn.IsOver();
+      clock.now += each;
+    }
+    return clock.looks - before;
+  };
+  EXPECT_EQ(looks_in(8, microseconds(0)), 2) << "as nothing is known of them yet";
+  EXPECT_EQ(looks_in(160, microseconds(0)), 10);
+  EXPECT_EQ(looks_in(16, microseconds(5)), 1) << "the first slow ones come unseen";
+  EXPECT_EQ(looks_in(40, microseconds(5)), 10);
 }
 
 TEST(StepTurnTest, WhoeverIsNotWantedIsOver) {
