@@ -174,6 +174,11 @@ TEST_F(MaskctlTest, HelpIsAskedForInEachUsualWay) {
     EXPECT_EQ(outcome.exit, 0) << words;
     EXPECT_THAT(outcome.output, StartsWith("usage: maskctl compile ")) << words;
   }
+  for (const char* words : {"help", "help --help", "--help help", "help help"}) {
+    const Outcome outcome = Maskctl(words);
+    EXPECT_EQ(outcome.exit, 0) << words;
+    EXPECT_THAT(outcome.output, HasSubstr("usage: maskctl COMMAND")) << words;
+  }
   const std::string schema = Write("a.json", R"({"const": "help"})");
   EXPECT_EQ(Maskctl("check --local " + schema + " --text help").output.substr(0, 7), "refused");
 }

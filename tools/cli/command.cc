@@ -84,7 +84,7 @@ int NoSuchCommand(absl::string_view word) {
 }
 
 int Help(std::span<const std::string> words) {
-  if (words.empty()) return Print(ProgramHelp());
+  if (words.empty() || IsHelp(words.front())) return Print(ProgramHelp());
   const Command* const command = FindCommand(words.front());
   return command == nullptr ? NoSuchCommand(words.front()) : Print(CommandHelp(*command));
 }
