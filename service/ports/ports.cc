@@ -122,11 +122,14 @@ absl::Status Ports::Start(grpc::Server* server) {
 
 void Ports::LogStart(Connections::Limits limits, std::int64_t max_fds) const {
   const bool for_admins = audience_ == Audience::kAdmins;
+  const absl::string_view event = for_admins ? "admin_listening" : "listening";
   for (std::size_t i = 0; i < ports_.size(); ++i) {
-    LogEvent(for_admins ? "admin_listening" : "listening",
-             {{"address", addresses_[i].text},
-              {"port", absl::StrCat(ports_[i])},
-              {"guard", NameOf(addresses_[i].guard)}});
+    const std::string& address = addresses_[i].text;
+    const std::string guard(NameOf(addresses_[i].guard));
+    if (SocketPathOf(address).has_value())
+      LogEvent(event, {{"address", address}, {"guard", guard}});
+    else
+      LogEvent(event, {{"address", address}, {"port", absl::StrCat(ports_[i])}, {"guard", guard}});
   }
   if (for_admins) return;
   LogEvent("connections", {{"max", absl::StrCat(limits.in_all)},

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@ namespace maskd::service {
 namespace {
 
 using ring::UniqueFd;
+using testing::ContainsRegex;
+using testing::HasSubstr;
 
 // A line of the log has about a hundred bytes, a pipe room for 64 KiB.
 constexpr int kCompiles = 1500;
@@ -91,6 +94,17 @@ INSTANTIATE_TEST_SUITE_P(StandardError, LogTest,
                              {"FileIsAtItsLimit", &OpenFileAtItsLimit},
                          }),
                          [](const auto& test) { return test.param.name; });
+
+// A file has no port.
+TEST(LogLinesTest, SayWhereTheServerListens) {
+  ServerProgram program({.flags = {"--insecure_listen=127.0.0.1:0"}});
+  ASSERT_TRUE(IsLive(ConnectTo(program.address())));
+  program.Signal(SIGTERM);
+  EXPECT_EQ(program.Wait(), 0);
+  EXPECT_THAT(program.Log(),
+              HasSubstr(absl::StrCat("listening address=", program.address(), " guard=")));
+  EXPECT_THAT(program.Log(), ContainsRegex("listening address=127.0.0.1:0 port=[0-9]+ guard="));
+}
 
 }  // namespace
 }  // namespace maskd::service
