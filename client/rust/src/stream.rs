@@ -1,5 +1,8 @@
 use std::collections::VecDeque;
-use std::time::Duration;
+use std::future::{poll_fn, Future};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use prost::Message;
 use tokio::sync::mpsc;
@@ -39,6 +42,9 @@ pub struct StreamOptions {
     pub first_step: u64,
     /// How long the server may take to say welcome.
     pub open_timeout: Duration,
+    /// How long [`Stream::collect`] looks for its reply, yielding its core and its task, before it
+    /// sleeps.
+    pub awake: Duration,
 }
 
 impl StreamOptions {
@@ -54,6 +60,7 @@ impl StreamOptions {
             want_bias: false,
             first_step: 1,
             open_timeout: Duration::from_secs(10),
+            awake: Duration::from_micros(200),
         }
     }
 
@@ -125,6 +132,7 @@ pub struct Stream {
     inbound: Streaming<v1::DecodeResponse>,
     welcome: v1::Welcome,
     masks: MaskReader,
+    awake: Duration,
     next: u64,
     in_flight: VecDeque<u64>,
     go_away: Option<v1::GoAway>,
@@ -176,6 +184,7 @@ impl Stream {
             inbound,
             masks: MaskReader::new(&welcome),
             welcome,
+            awake: options.awake,
             next: options.first_step.max(1),
             in_flight: VecDeque::new(),
             go_away: None,
@@ -273,7 +282,7 @@ impl Stream {
             return Err(end.clone());
         }
         loop {
-            let heard = match self.inbound.message().await {
+            let heard = match self.hear().await {
                 Ok(Some(response)) => response.message,
                 Ok(None) => return Err(self.end.insert(ended()).clone()),
                 Err(status) => return Err(self.end.insert(status.into()).clone()),
@@ -288,6 +297,22 @@ impl Stream {
             };
             return read.map_err(|error| self.end.insert(error).clone());
         }
+    }
+
+    /// The next message. While it may soon be here, it is looked for again and again: a thread that
+    /// sleeps is woken some 10 us late.
+    async fn hear(&mut self) -> Result<Option<v1::DecodeResponse>, Status> {
+        let begin = Instant::now();
+        let mut message = pin!(self.inbound.message());
+        while begin.elapsed() < self.awake {
+            let looked = poll_fn(|context| Poll::Ready(message.as_mut().poll(context)));
+            if let Poll::Ready(heard) = looked.await {
+                return heard;
+            }
+            std::thread::yield_now(); // the server may share this core
+            tokio::task::yield_now().await; // and the connection's task this thread
+        }
+        message.await
     }
 
     /// Says goodbye and waits for the stream's end; replies in flight are dropped.

@@ -182,6 +182,27 @@ async fn interop_list() {
     assert!(failed.is_empty(), "failed: {failed:?}");
 }
 
+/// On one thread: while the stream looks for its reply, timers and tasks go on.
+#[tokio::test]
+async fn others_run_while_it_is_awake() {
+    if std::env::var("MASKD_SERVER").is_err() {
+        return; // interop_list says so
+    }
+    let server = Program::server(true).await;
+    let client = server.connect().await;
+    let mut options = StreamOptions::new(4096);
+    options.awake = Duration::from_secs(3600);
+    let mut stream = client.open_stream(options).await.expect("a stream");
+    server.stop().await;
+    stream.submit(&mut Step::new()).await.expect("submitted");
+    let task = tokio::spawn(async {});
+    let limit = Duration::from_millis(50);
+    assert!(timeout(limit, stream.collect()).await.is_err());
+    assert!(task.is_finished());
+    server.signal("CONT");
+    assert_eq!(stream.collect().await.expect("collected").step, 1);
+}
+
 /// The cause and the address, at once.
 #[tokio::test]
 async fn nobody_there() {
