@@ -11,6 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     .collect();
     tonic_prost_build::configure()
         .build_server(false)
+        .codec_path("crate::codec::WholeCodec")
         .bytes(".maskd.v1.Position.dense")
         .compile_protos(&files, &["protos".to_string()])?;
     Ok(())

@@ -37,6 +37,7 @@
 
 mod balance;
 mod client;
+mod codec;
 mod error;
 mod failover;
 mod failover_options;

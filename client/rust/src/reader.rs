@@ -58,7 +58,7 @@ impl MaskReader {
     fn mask(&self, form: Form) -> Mask {
         Mask {
             form,
-            ids: Arc::new([]),
+            ids: Arc::default(),
             words: None,
             vocab_size: self.vocab_size,
             word_count: self.word_count,

@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::time::Duration;
 
 use crate::v1;
@@ -41,7 +42,27 @@ pub struct OpenOptions {
 #[derive(Debug, Clone, Default)]
 pub struct Step {
     pub(crate) message: v1::Step,
-    places: HashMap<RowId, usize>, // of updates in the message
+    places: HashMap<RowId, usize, BuildHasherDefault<RowHasher>>, // of updates in the message
+}
+
+/// Spreads ids that lie close together; they are the caller's own, so nobody picks them to collide.
+#[derive(Debug, Clone, Copy, Default)]
+struct RowHasher(u64);
+
+impl Hasher for RowHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0 ^ number)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 impl Step {
