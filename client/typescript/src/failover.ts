@@ -14,7 +14,7 @@ import {findServer, type Guest, mayMove, Search, type SearchOptions} from "./sea
 import {ServerList} from "./servers.js";
 import {Asker, type Offer, ownOf, type SpreadOptions, Spreader} from "./spread.js";
 import {emptyStep, type RowId, restoreMessage, type Step, takeMessage} from "./step.js";
-import {checkSize, MAX_IN_FLIGHT, Stream, type StreamOptions, tooManyInFlight} from "./stream.js";
+import {MAX_IN_FLIGHT, messageOf, Stream, type StreamOptions, tooManyInFlight} from "./stream.js";
 
 /** How long an old server may take to be told goodbye. */
 const GOODBYE_MS = 50;
@@ -392,7 +392,7 @@ export class FailoverStream {
 
   private send(step: WireStep): MaskdError | undefined {
     try {
-      if (this.stream === undefined) checkSize(this.lastWelcome, step);
+      if (this.stream === undefined) messageOf(this.lastWelcome, step);
       this.stream?.send(copyOf(step));
       return undefined;
     } catch (error) {

@@ -58,15 +58,22 @@ export class Mask {
    */
   copyTo(row: Uint32Array): void {
     this.checkRoom(row.length);
+    this.copyInto(row, 0, row.length);
+  }
+
+  /** As copyTo(), for the words from `first` up to `end` of an array, in which there is room. @internal */
+  copyInto(words: Uint32Array, first: number, end: number): void {
     if (this.full) {
-      row.fill(0xffffffff);
-    } else if (this.made !== undefined) {
-      row.set(this.made);
-      row.fill(0, this.sizes.wordCount);
-    } else {
-      row.fill(0, this.sizes.wordCount);
-      this.expand(row.subarray(0, this.sizes.wordCount));
+      words.fill(0xffffffff, first, end);
+      return;
     }
+    const behind = first + this.sizes.wordCount;
+    if (this.made !== undefined) {
+      words.set(this.made, first);
+    } else {
+      this.expand(words, first);
+    }
+    if (behind < end) words.fill(0, behind, end);
   }
 
   /** Throws where the mask cannot be written to a row of so many words. */
@@ -108,18 +115,20 @@ export class Mask {
     for (let i = 0; i < this.sizes.vocabSize; ++i) logits[i] = (logits[i] as number) / temperature;
   }
 
-  /** Writes the words of a list. */
-  private expand(words: Uint32Array): Uint32Array {
+  /** Writes the words of a list, from `first` on. */
+  private expand(words: Uint32Array, first = 0): Uint32Array {
+    const {ids} = this;
+    const {vocabSize, wordCount} = this.sizes;
     if (this.form === "allowedIds") {
-      words.fill(0);
-      for (const id of this.ids) words[id >>> 5]! |= 1 << (id & 31);
+      words.fill(0, first, first + wordCount);
+      for (let i = 0; i < ids.length; ++i) words[first + (ids[i]! >>> 5)]! |= 1 << (ids[i]! & 31);
       return words;
     }
-    const {vocabSize} = this.sizes;
-    words.fill(0xffffffff, 0, vocabSize >>> 5);
-    words.fill(0, vocabSize >>> 5);
-    if ((vocabSize & 31) !== 0) words[vocabSize >>> 5] = 2 ** (vocabSize & 31) - 1;
-    for (const id of this.ids) words[id >>> 5]! &= ~(1 << (id & 31));
+    const whole = first + (vocabSize >>> 5);
+    words.fill(0xffffffff, first, whole);
+    words.fill(0, whole, first + wordCount);
+    if ((vocabSize & 31) !== 0) words[whole] = 2 ** (vocabSize & 31) - 1;
+    for (let i = 0; i < ids.length; ++i) words[first + (ids[i]! >>> 5)]! &= ~(1 << (ids[i]! & 31));
     return words;
   }
 }

@@ -89,13 +89,23 @@ export class StepResult {
       throw new MaskdError(Code.INVALID_ARGUMENT,
           `${order.length} rows of ${rowWords} words do not fit into ${bitmask.length} words`);
     }
+    const masks = this.areInOrder(order) ? this.rows.map((row) => row.masks[0] as Mask) : this.firstMasks(order);
+    for (const mask of masks) mask.checkRoom(rowWords);
+    for (let i = 0; i < masks.length; ++i) masks[i]!.copyInto(bitmask, i * rowWords, (i + 1) * rowWords);
+  }
+
+  /** Whether the rows are these and each has a mask, as is the rule: then none is looked for. */
+  private areInOrder(order: readonly RowId[]): boolean {
+    return this.rows.length === order.length &&
+        this.rows.every((row, i) => row.id === order[i] && row.state !== "refused" && row.masks.length > 0);
+  }
+
+  private firstMasks(order: readonly RowId[]): Mask[] {
     const rows = new Map<RowId, Row>();
     for (const row of this.rows) {
       if (row.state !== "refused" && !rows.has(row.id)) rows.set(row.id, row);
     }
-    const masks = order.map((id) => maskOf(id, rows.get(id), 0));
-    for (const mask of masks) mask.checkRoom(rowWords);
-    masks.forEach((mask, i) => mask.copyTo(bitmask.subarray(i * rowWords, (i + 1) * rowWords)));
+    return order.map((id) => maskOf(id, rows.get(id), 0));
   }
 }
 
@@ -123,12 +133,14 @@ function readRow(reply: RowReply, masks: MaskReader): Row {
     mayEnd: reply.mayEnd,
     grammarId: reply.grammarId,
     acceptedDrafts: reply.acceptedDrafts,
-    forcedBytes: Uint8Array.from(reply.forcedBytes),
+    forcedBytes: reply.forcedBytes.length === 0 ? NO_BYTES : new Uint8Array(reply.forcedBytes),
     forcedTokens: reply.forcedTokens,
     forcedDraft: reply.forcedDraft,
     answer: reply.answer,
   };
 }
+
+const NO_BYTES = new Uint8Array();
 
 function readMasks(reply: RowReply, masks: MaskReader): Mask[] {
   try {

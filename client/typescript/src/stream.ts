@@ -1,6 +1,6 @@
 // A decode stream: one message a step goes out, one comes back, in order.
 
-import {type CallOptions, type Client as GrpcClient, type ClientDuplexStream, Metadata} from "@grpc/grpc-js";
+import {type Client as GrpcClient, type ClientDuplexStream, Metadata} from "@grpc/grpc-js";
 
 import {type Connect, dial, metadataOf} from "./connect.js";
 import {Code, fromCall, MaskdError} from "./errors.js";
@@ -10,6 +10,7 @@ import {
   type GoAway,
   type Hello,
   MaskServiceClient,
+  MaskServiceService,
   RowForm,
   type Step as WireStep,
   type Welcome,
@@ -18,6 +19,7 @@ import type {Wait} from "./limit.js";
 import {internal, MaskReader} from "./reader.js";
 import {readReply, type StepResult} from "./result.js";
 import {restoreMessage, type Step, takeMessage} from "./step.js";
+import {readResponse, writeStep} from "./wire.js";
 
 /** Steps of a stream that may be on their way at once. */
 export const MAX_IN_FLIGHT = 64;
@@ -76,18 +78,16 @@ export function checkWelcome(hello: Hello, welcome: Welcome): void {
       `${size} tokens, ${welcome.maskWords} words, ${welcome.dictionarySize} masks`);
 }
 
-/** Throws RESOURCE_EXHAUSTED where a step is larger than a server with this welcome takes. */
-export function checkSize(welcome: Welcome, step: WireStep): void {
+/** A step's message. Throws RESOURCE_EXHAUSTED where it is larger than a server with this welcome takes. */
+export function messageOf(welcome: Welcome, step: WireStep): Buffer {
+  const message = writeStep(step);
   const limit = welcome.limits?.maxStepBytes ?? 0;
-  // Nothing of a small step's members takes more than 32 bytes: it need not be encoded to be measured.
-  const members = step.rows.reduce((sum, row) => sum + 1 + row.tokens.length, step.close.length + step.snapshot.length);
-  if (limit === 0 || (step.open.length + step.fork.length === 0 && 32 * members < limit && !hasDrafts(step))) return;
-  const size = DecodeRequest.encode({hello: undefined, step}).finish().length;
-  if (size <= limit) return;
-  throw new MaskdError(Code.RESOURCE_EXHAUSTED, `step: limit max_step_bytes is ${limit}, ${size} needed`);
+  if (limit === 0 || message.length <= limit) return message;
+  throw new MaskdError(Code.RESOURCE_EXHAUSTED,
+      `step: limit max_step_bytes is ${limit}, ${message.length} needed`);
 }
 
-const hasDrafts = (step: WireStep): boolean => step.rows.some((row) => row.drafts !== undefined);
+const asItIs = (message: Buffer): Buffer => message;
 
 /** What a caller of collect() waits with. */
 interface Waiter {
@@ -114,7 +114,7 @@ export class Stream {
 
   private constructor(
       private readonly client: GrpcClient,
-      private readonly call: ClientDuplexStream<DecodeRequest, DecodeResponse>,
+      private readonly call: ClientDuplexStream<Buffer, DecodeResponse>,
       firstStep: number) {
     this.next = firstStep;
   }
@@ -122,7 +122,8 @@ export class Stream {
   /** Connects and says hello; `signal` ends that. @internal */
   static async open(address: string, connect: Connect, options: StreamOptions, signal?: AbortSignal): Promise<Stream> {
     const client = dial(MaskServiceClient, address, connect);
-    const call = client.decode(metadataOf(connect) ?? new Metadata(), {} satisfies CallOptions);
+    const {path} = MaskServiceService.decode;
+    const call = client.makeBidiStreamRequest(path, asItIs, readResponse, metadataOf(connect) ?? new Metadata(), {});
     const stream = new Stream(client, call, options.firstStep ?? 1);
     const timeoutMs = options.openTimeoutMs ?? DEFAULT_OPEN_TIMEOUT_MS;
     const aborted = (): void => stream.cancel();
@@ -166,7 +167,7 @@ export class Stream {
           settle(fromCall(error));
         }
       });
-      this.call.write({hello, step: undefined});
+      this.call.write(Buffer.from(DecodeRequest.encode({hello, step: undefined}).finish()));
     });
   }
 
@@ -251,9 +252,8 @@ export class Stream {
   /** Sends a message, which is the stream's from then on. @internal */
   send(step: WireStep): number {
     if (this.end !== undefined) throw this.end;
-    checkSize(this.welcome, step);
     step.step = this.next;
-    this.call.write({hello: undefined, step});
+    this.call.write(messageOf(this.welcome, step));
     this.inFlightSteps.push(this.next);
     return this.next++;
   }
