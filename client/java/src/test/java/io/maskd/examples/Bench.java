@@ -14,7 +14,7 @@ import java.util.stream.LongStream;
  * where a step's message begins until its masks lie in the engine's bitmask, in microseconds.
  */
 public final class Bench {
-  private static final int WARM_UP = 5000; // the compiler of the machine needs some
+  private static final int WARM_UP = 50_000; // below that it is the machine's compiler that is measured
 
   public static void main(String[] arguments) {
     int width = Integer.parseInt(arguments[1]);
