@@ -242,6 +242,36 @@ TEST(ChatIdTest, WhatSaysNothingChangesNoId) {
   EXPECT_EQ(IdOf(Request(with_messages)), id);
 }
 
+std::string IdOfFamily(const std::string& family) {
+  return IdOf(absl::StrCat(R"({"family":)", family, R"(,"request":{"tools":[{"name":"a"}]}})"));
+}
+
+// Both write the same, and read white space before a call otherwise.
+TEST(ChatIdTest, FamiliesThatReadOtherwiseAreTwo) {
+  EXPECT_NE(IdOfFamily(R"("firefunction_2")"), IdOfFamily(R"("phi_4_mini")"));
+}
+
+TEST(ChatIdTest, AFamilysFileHasItsOwnByWhatStandsInIt) {
+  const std::string calls = R"("trigger":"<c>","call":["<c>",{"name":"raw"},{"arguments":"json"}])";
+  const auto file = [&](absl::string_view models, absl::string_view more) {
+    return absl::StrCat(R"({"id":"x","models":")", models, R"(","calls":{)", calls, more, "}}");
+  };
+  const std::string id = IdOfFamily(file("M", ""));
+  EXPECT_EQ(IdOfFamily(absl::StrCat(" ", file("M", ""), "\n")), id);
+  EXPECT_EQ(IdOfFamily(file("Others", "")), id);
+  EXPECT_NE(IdOfFamily(file("M", R"(,"parallel":true)")), id);
+  // Read otherwise alone.
+  EXPECT_NE(IdOfFamily(file("M", R"(,"before":" ")")), id);
+  EXPECT_NE(IdOfFamily(file("M", R"(,"id":"{name}")")), id);
+}
+
+TEST(ChatIdTest, TheFileOfAKnownFamilyMeansThatFamily) {
+  for (const EmbeddedJson& file : ChatFamilyFiles()) {
+    const std::string name = absl::StrCat("\"", file.uri, "\"");
+    EXPECT_EQ(IdOfFamily(std::string(file.text)), IdOfFamily(name)) << file.uri;
+  }
+}
+
 TEST(ChatIdTest, NorDoesTheOrderOfTools) {
   const std::string a = R"({"name":"a","parameters":{"type":"object"}})";
   const std::string b = R"({"name":"b"})";

@@ -203,11 +203,10 @@ absl::StatusOr<ReadResult> ReadChat(const ChatSource& text, const GrammarSource&
 
 std::string NormalChat(const ChatSource& text, const JsonValue& root) {
   if (!text.tag.ok()) return root.Compact();
-  // What becomes of a bad tool and how JSON is spelled are no parts of the tag, nor is how answers
-  // of a family that a request brings are read back.
+  // What becomes of a bad tool, how JSON is spelled and how answers are read back are no parts of
+  // the tag. Two families may write the same and read it otherwise.
   return absl::StrCat(text.request->leave_out_bad_tools ? "leave_out " : "",
-                      text.request->family_file,
-                      text.request->family.any_spelling ? "any_spelling " : "", text.tag->whole);
+                      text.request->family.content, text.tag->whole);
 }
 
 }  // namespace maskd

@@ -249,7 +249,6 @@ absl::Status ReadFamily(const JsonValue& root, ChatRequest* out) {
     absl::StatusOr<ChatFamily> family = ReadChatFamily(*file);
     if (!family.ok()) return family.status();
     out->family = *std::move(family);
-    out->family_file = file->Compact();
     return absl::OkStatus();
   }
   const absl::StatusOr<absl::string_view> name = RequiredText(root, "family");

@@ -48,7 +48,6 @@ struct ChatTool {
 // What the grammar and the reader of answers are made from.
 struct ChatRequest {
   ChatFamily family;
-  std::string family_file;      // as JSON, where the request has it itself; else empty
   std::vector<ChatTool> tools;  // those that may be called, by their names
   bool must_call = false;
   bool parallel = true;

@@ -198,6 +198,9 @@ absl::Status ReadInto(const JsonValue& root, ChatFamily* family) {
   absl::Status read = ReadOptionalFrame(root, "reasoning", &family->reasoning);
   if (read.ok()) read = ReadOptionalFrame(root, "answer", &family->answer);
   if (read.ok()) read = ReadContent(root, family);
+  for (const JsonValue member : root.children())
+    if (member.key() != "id" && member.key() != "models")
+      absl::StrAppend(&family->content, member.key(), " ", member.Compact(), " ");
   if (!read.ok()) return read;
   const absl::StatusOr<JsonValue> calls = RequiredMember(root, "calls");
   if (!calls.ok()) return calls.status();

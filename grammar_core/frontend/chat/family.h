@@ -58,6 +58,7 @@ struct ChatFamily {
   std::string name;
   std::string models;
   std::optional<Frame> reasoning;
+  std::string content;  // of the file, but for those two
   std::string between;
   std::optional<Frame> answer;
   std::string content_end;
