@@ -27,10 +27,11 @@ constexpr char kList[] =
         "transform": {"function": {"name": "{name}", "arguments": "{parameters}"}}})";
 
 absl::StatusOr<ResponseCalls> Read(const std::string& text, const Texts& turn_ends = {},
-                                   const std::optional<std::string>& space = "") {
+                                   const std::optional<std::string>& space = "",
+                                   const std::string& behind_arguments = "") {
   const auto document = JsonDocument::Parse(text, Limits());
   EXPECT_TRUE(document.ok()) << document.status();
-  return ReadResponseCalls(document->root(), turn_ends, space);
+  return ReadResponseCalls(document->root(), turn_ends, {space, behind_arguments});
 }
 
 TEST(ResponseCall, AnAnchorIsATextOrAPatternOrNothing) {
@@ -65,6 +66,32 @@ TEST(ResponseCall, ANameBeforeTheArgumentsIsRaw) {
   ASSERT_TRUE(calls.ok()) << calls.status();
   EXPECT_EQ(calls->call, (Texts{R"("<f=")", R"({"name": "raw"})", R"(">")",
                                 R"({"arguments": "json"})", R"("</f>")"}));
+}
+
+// One that some tools' names have more characters than.
+TEST(ResponseCall, ANameIsOfTheCharactersThatItsCaptureHas) {
+  const auto call = [](const std::string& body) {
+    std::string text = kNamedCall;
+    text.replace(text.find("[^>]+"), 5, body);
+    const auto calls = Read(text);
+    return calls.ok() ? calls->call[1] : calls.status().ToString();
+  };
+  EXPECT_EQ(call(R"(\\w+)"), R"({"name": "word"})");
+  EXPECT_EQ(call("[^>:]+"), R"({"name": "word"})");
+  EXPECT_EQ(call(R"(\\S+?)"), R"({"name": "raw"})");
+}
+
+TEST(ResponseCall, WhatStandsBehindElementsIsSaid) {
+  constexpr char kElements[] =
+      R"({"open_pattern": "<f=(?P<name>[^>]+)>", "close": "</f>", "repeats": true,
+          "content": "xml-inline",
+          "content_args": {"tag_pattern": "<(?P<key>[^>]+)>(?P<value>.*?)</>"},
+          "transform": {"function": {"name": "{name}", "arguments": "{content}"}}})";
+  const auto calls = Read(kElements, {}, "", "<!>");
+  ASSERT_TRUE(calls.ok()) << calls.status();
+  EXPECT_EQ(calls->call.back(), R"("<!></f>")");
+  EXPECT_EQ(Read(kElements)->call.back(), R"("</f>")");
+  EXPECT_TRUE(absl::IsInvalidArgument(Read(kNamedCall, {}, "", "<!>").status()));
 }
 
 TEST(ResponseCall, AListStandsBetweenItsTexts) {

@@ -91,10 +91,14 @@ TEST(ResponsePattern, ACaptureTakesWhatItsSetHas) {
       const bool takes = std::regex_match(std::string("x") + next, std::regex(body));
       EXPECT_EQ(CaptureTakes(body, next), takes) << body << " before " << next;
       EXPECT_EQ(CaptureTakes(body + "?", next), false) << "a lazy one stops, " << body;
+      EXPECT_EQ(CaptureHas(body, next), takes) << body << " has " << next;
+      EXPECT_EQ(CaptureHas(body + "?", next), takes) << body << "? has " << next;
     }
   }
   for (const std::string body : {"[a-z]+", "[^a-z]+", "ab+", ".", "[^]"})
-    EXPECT_EQ(CaptureTakes(body, '>'), std::nullopt) << body;
+    EXPECT_EQ(CaptureTakes(body, '>'), CaptureHas(body, '>')) << body;
+  for (const std::string body : {"[a-z]+", "[^a-z]+", "ab+", ".", "[^]"})
+    EXPECT_EQ(CaptureHas(body, '>'), std::nullopt) << body;
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* kPython = R"("python")";
 constexpr const char* kQuote = R"({"quote":"<q>"})";
+constexpr const char* kNarrow = R"({"quote":"<q>","words":"json","names":"word"})";
 constexpr const char* kElements = R"({"open":"<p n='","behind_name":"'>","close":"</p>"})";
 constexpr const char* kPairs =
     R"({"open":"<k>","behind_name":"</k>","before_value":"<v>","close":"</v>"})";
@@ -133,6 +134,12 @@ INSTANTIATE_TEST_SUITE_P(
          {"o:{x:1.5,y:[<q>a<q>,<q>b<q>]}", "o:{}", ""},
          {"o:{'x':1}", "o:{x:1", "o:x:1"}},
         {"Listed", kQuote, kListed, {"e:<q>b'c<q>,k:false", "e:1"}, {"e:a", "k:true"}},
+        {"JsonWords",
+         kNarrow,
+         kMixed,
+         {"b:true", "b:false,c:null"},
+         {"b:True", "b:False", "b:true,c:None"}},
+        {"WordNames", kNarrow, kFree, {"", "a_1:2,B:3"}, {"a-1:2", "\u00e9:1", ":1"}},
     }),
     [](const auto& test) { return std::string(test.param.name); });
 
@@ -195,6 +202,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::ValuesIn(std::vector<ErrorCase>{
         {"AName", kPython, R"({"type":"object","properties":{"a b":{}}})", kUnsupported,
          "/format/json_schema: a name that needs quotes or escapes"},
+        {"ANameOfMoreThanAWord", kNarrow, R"({"type":"object","properties":{"a-b":{}}})",
+         kUnsupported, "/format/json_schema: a name of more than letters, digits and _"},
         {"NoObject", kPython, R"({"type":"integer"})", kUnsupported,
          "/format/json_schema: a value that is no object"},
         {"Counts", kPython, R"({"type":"object","minProperties":1})", kUnsupported,

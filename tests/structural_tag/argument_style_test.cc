@@ -105,6 +105,12 @@ TEST(ArgumentStyle, IsSaidByItsQuote) {
   EXPECT_EQ(style->quote, "<|\"|>");
   EXPECT_FALSE(style->is_python());
   EXPECT_EQ(style->name_end(), ':');
+  EXPECT_FALSE(style->has_json_words || style->has_word_names);
+  const auto narrow =
+      *JsonDocument::Parse(R"({"quote":"q","words":"json","names":"word"})", Limits());
+  const absl::StatusOr<ArgumentStyle> both = ReadArgumentStyle(narrow.root());
+  ASSERT_TRUE(both.ok()) << both.status();
+  EXPECT_TRUE(both->has_json_words && both->has_word_names);
 }
 
 TEST(ArgumentStyle, IsRefusedAtItsMember) {
@@ -116,6 +122,8 @@ TEST(ArgumentStyle, IsRefusedAtItsMember) {
   EXPECT_EQ(place(R"({"quote":1})"), "/quote");
   EXPECT_EQ(place(R"({"quote":"q","pad":" "})"), "/pad");
   EXPECT_EQ(place(R"({})"), "/quote");
+  EXPECT_EQ(place(R"({"quote":"q","words":"python"})"), "/words");
+  EXPECT_EQ(place(R"({"quote":"q","names":1})"), "/names");
 }
 
 }  // namespace

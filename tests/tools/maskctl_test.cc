@@ -77,10 +77,11 @@ TEST_F(MaskctlTest, FamiliesAreListedAndTestedAsJson) {
 }
 
 TEST_F(MaskctlTest, FamiliesAreImportedAndTested) {
-  std::ifstream file(absl::StrCat(MASKD_SOURCE_DIR, "/tests/peers/response_templates.json"));
-  const auto rows = nlohmann::json::parse(std::string{std::istreambuf_iterator<char>(file), {}});
   const std::string given = directory_ / "tokenizer_config.json";
-  std::ofstream(given) << nlohmann::json({{"response_template", rows["tf_qwen2"]["template"]}});
+  std::ofstream(given) << R"({"response_template": {"start_anchor": "<turn>", "fields": {
+      "content": {"close": "<end>"},
+      "tool_calls": {"open": "<tool_call>", "close": "</tool_call>", "repeats": true,
+                     "content": "json", "transform": {"function": "{content}"}}}}})";
   const Outcome made = Maskctl("family import mine --space='\\n' " + given);
   ASSERT_EQ(made.exit, 0) << made.output;
   const std::string family = directory_ / "mine.json";
@@ -97,6 +98,24 @@ TEST_F(MaskctlTest, FamiliesAreImportedAndTested) {
   const Outcome refused = Maskctl("family import mine " + given);
   EXPECT_EQ(refused.exit, 1) << refused.output;
   EXPECT_THAT(refused.output, HasSubstr("/response_template/fields/tool_calls/content: "));
+  const Outcome behind =
+      Maskctl("family import mine --space='\\n' --behind_arguments='\\n' " + given);
+  EXPECT_EQ(behind.exit, 1) << behind.output;
+  EXPECT_THAT(behind.output, HasSubstr("/response_template/fields/tool_calls: "));
+  EXPECT_EQ(Maskctl("family import mine --space='\\q' " + given).exit, 2);
+}
+
+// JSON in which a number is past any double.
+TEST_F(MaskctlTest, FamilyTestPrintsJsonWhateverTheArgumentsAre) {
+  const std::string texts = directory_ / "texts.jsonl";
+  std::ofstream(texts) << nlohmann::json(
+      {{"request", {{"tools", {{{"name", "f"}, {"parameters", {{"type", "object"}}}}}}}},
+       {"text", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": 1e999}}\n</tool_call>"},
+       {"message", nlohmann::json::object()}});
+  const auto said =
+      nlohmann::json::parse(Maskctl("family test qwen_3 --local --json " + texts).output);
+  EXPECT_EQ(said["wrong"][0]["fault"],
+            R"(reads as {"tool_calls":[{"arguments":"{\"a\": 1e999}","name":"f"}]})");
 }
 
 struct UsageCase {

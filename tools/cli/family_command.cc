@@ -35,6 +35,8 @@ std::vector<Flag> FamilyFlags() {
   return WithConnectionFlags(
       {{"space", "TEXT",
         "import: what the model writes where white space is passed over, with C's escapes", ""},
+       {"behind_arguments", "TEXT",
+        "import: what it writes behind elements of arguments, where that is passed over", ""},
        {"models", "TEXT", "import: the models, for people", "imported from a response_template"}});
 }
 
@@ -86,15 +88,16 @@ absl::StatusOr<Transcript> ReadTranscript(const Json& family, absl::string_view 
   return transcript;
 }
 
-// As transcripts have it: what is empty is left out, arguments are no text, and ids of calls are
-// there where `has_ids`.
+// As transcripts have it: what is empty is left out, arguments are no text but where they are no
+// JSON or have numbers past any double, and ids of calls are there where `has_ids`.
 Json MessageJson(const v1::ChatMessage& message, bool has_ids) {
   Json made = Json::object();
   if (!message.reasoning_content().empty()) made["reasoning_content"] = message.reasoning_content();
   if (!message.content().empty()) made["content"] = message.content();
   for (const v1::ChatToolCall& call : message.tool_calls()) {
-    Json one = {{"name", call.name()},
-                {"arguments", Json::parse(call.arguments(), nullptr, false)}};
+    Json arguments = Json::parse(call.arguments(), nullptr, false);
+    if (arguments.is_discarded()) arguments = call.arguments();
+    Json one = {{"name", call.name()}, {"arguments", std::move(arguments)}};
     if (has_ids) one["id"] = call.id();
     made["tool_calls"].push_back(std::move(one));
   }
@@ -183,12 +186,13 @@ absl::StatusOr<int> ImportFamily(const std::string& name, const std::string& pat
                                  const Flags& flags) {
   const absl::StatusOr<std::string> text = ReadFile(path);
   if (!text.ok()) return text.status();
-  ResponseTemplateOptions options = {name, flags.Get("models"), std::nullopt};
-  if (flags.Has("space")) {
-    options.space.emplace();
-    if (std::string fault; !absl::CUnescape(flags.Get("space"), &*options.space, &fault))
-      return UsageError(absl::StrCat("--space: ", fault));
-  }
+  ResponseTemplateOptions options = {name, flags.Get("models"), std::nullopt, ""};
+  if (flags.Has("space")) options.space.emplace();
+  for (const auto& [flag, into] :
+       {std::pair{"space", options.space.has_value() ? &*options.space : nullptr},
+        std::pair{"behind_arguments", &options.behind_arguments}})
+    if (std::string fault; into != nullptr && !absl::CUnescape(flags.Get(flag), into, &fault))
+      return UsageError(absl::StrCat("--", flag, ": ", fault));
   const absl::StatusOr<std::string> file = FamilyOfResponseTemplate(*text, options);
   if (file.ok()) {
     absl::PrintF("%s", *file);

@@ -69,6 +69,20 @@ bool IsPlainName(absl::string_view name) {
   });
 }
 
+// For families with word names.
+absl::Status CheckWordNames(const std::vector<ChatTool>& tools) {
+  for (const ChatTool& tool : tools) {
+    const bool is_word = absl::c_all_of(tool.name, [](char c) {
+      return c == '_' || absl::ascii_isalnum(static_cast<unsigned char>(c));
+    });
+    if (is_word) continue;
+    return InvalidAt(tool.at.Pointer(),
+                     absl::StrCat("in ", ToolPlace(tool),
+                                  ": the family's names are of letters, digits and _ alone"));
+  }
+  return absl::OkStatus();
+}
+
 // {"type": "function", "function": {...}}, or the members of the latter beside "type".
 absl::StatusOr<JsonValue> FunctionOf(const JsonValue& at) {
   if (!at.is_object()) return InvalidAt(at.Pointer(), "must be an object");
@@ -196,6 +210,8 @@ absl::Status ReadOpenAi(const JsonValue& request, ChatRequest* out) {
   if (!request.is_object()) return InvalidAt(request.Pointer(), "must be an object");
   absl::StatusOr<std::vector<ChatTool>> tools = ReadTools(request);
   if (!tools.ok()) return tools.status();
+  if (out->family.has_word_names)
+    if (absl::Status checked = CheckWordNames(*tools); !checked.ok()) return checked;
   out->tools = *std::move(tools);
   const std::optional<JsonValue> parallel = Present(request, "parallel_tool_calls");
   if (parallel.has_value() && !parallel->is_bool())

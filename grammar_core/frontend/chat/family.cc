@@ -21,6 +21,9 @@ namespace {
 
 using Kind = ChatFamily::Part::Kind;
 
+// The text of a name's part that is of word characters alone.
+constexpr absl::string_view kWord = "word";
+
 absl::StatusOr<std::string> TextOr(const JsonValue& object, absl::string_view key) {
   const std::optional<JsonValue> member = object.Find(key);
   if (!member.has_value()) return std::string();
@@ -64,8 +67,10 @@ absl::StatusOr<ChatFamily::Part> ReadPart(const JsonValue& at) {
   if (at.is_object() && at.size() == 1) {
     const JsonValue member = *at.Nth(0);
     const std::string text(member.text());
-    if (member.is_string() && member.key() == "name" && (text == "raw" || text == "json"))
-      return ChatFamily::Part{text == "raw" ? Kind::kName : Kind::kNameInJson, ""};
+    const bool is_name = member.is_string() && member.key() == "name";
+    if (is_name && (text == "raw" || text == "json" || text == kWord))
+      return ChatFamily::Part{text == "json" ? Kind::kNameInJson : Kind::kName,
+                              text == kWord ? text : ""};
     if (member.key() == "arguments") {
       absl::StatusOr<WrittenStyleRef> style = ReadWrittenStyle(member);
       if (!style.ok()) return style.status();
@@ -75,7 +80,8 @@ absl::StatusOr<ChatFamily::Part> ReadPart(const JsonValue& at) {
       return ChatFamily::Part{Kind::kPattern, text};
   }
   return InvalidAt(at.Pointer(),
-                   "must be a text, {\"name\": \"raw\" or \"json\"}, {\"arguments\": STYLE} or "
+                   "must be a text, {\"name\": \"raw\", \"json\" or \"word\"}, "
+                   "{\"arguments\": STYLE} or "
                    "{\"pattern\": REGEX}");
 }
 
@@ -146,6 +152,9 @@ absl::Status ReadCalls(const JsonValue& at, ChatFamily* family) {
   absl::StatusOr<std::vector<ChatFamily::Part>> parts = ReadParts(*call);
   if (!parts.ok()) return parts.status();
   family->call = *std::move(parts);
+  family->has_word_names = absl::c_any_of(family->call, [](const ChatFamily::Part& part) {
+    return IsName(part) && part.text == kWord;
+  });
   const auto is_arguments = [](const ChatFamily::Part& part) {
     return part.kind == Kind::kArguments;
   };
@@ -189,6 +198,9 @@ absl::Status ReadInto(const JsonValue& root, ChatFamily* family) {
     if (!read.ok()) return read.status();
     *text = std::string(*read);
   }
+  for (const JsonValue member : root.children())
+    if (member.key() != "id" && member.key() != "models")
+      absl::StrAppend(&family->content, member.key(), " ", member.Compact(), " ");
   absl::StatusOr<std::string> between = TextOr(root, "between");
   if (!between.ok()) return between.status();
   family->between = *std::move(between);
@@ -198,9 +210,6 @@ absl::Status ReadInto(const JsonValue& root, ChatFamily* family) {
   absl::Status read = ReadOptionalFrame(root, "reasoning", &family->reasoning);
   if (read.ok()) read = ReadOptionalFrame(root, "answer", &family->answer);
   if (read.ok()) read = ReadContent(root, family);
-  for (const JsonValue member : root.children())
-    if (member.key() != "id" && member.key() != "models")
-      absl::StrAppend(&family->content, member.key(), " ", member.Compact(), " ");
   if (!read.ok()) return read;
   const absl::StatusOr<JsonValue> calls = RequiredMember(root, "calls");
   if (!calls.ok()) return calls.status();

@@ -10,7 +10,7 @@
 //          out, else "canonical". "calls": {"trigger": what
 //          a call shows by in free text, "begin" and "end": around all of them, "separator":
 //          between two, "parallel": whether there may be more than one, "call": a list of what a
-//          call is written as: texts, {"name": "raw" | "json"}, {"arguments": STYLE} and
+//          call is written as: texts, {"name": "raw" | "json" | "word"}, {"arguments": STYLE} and
 //          {"pattern": REGEX}, "other_heads": other ways to write what stands before a call's
 //          arguments, each a list of texts and a name, "before": what the model writes between its
 //          text and a call, which reading back leaves out ("separator" where there is no "begin"),
@@ -18,6 +18,7 @@
 //          it}. Only "id",
 //          "models" and "calls" must be there.
 // Styles   "json" and those of structural tags (written_style.h), by name or said as an object.
+// Names    "word": of letters, digits and _ alone; a request with another tool is refused.
 // Ids      a pattern may stand before the call's name, too, behind one text.
 // Markers  are spelled; over a vocabulary that has one as a token its spelling means that token.
 // Threads  any.
@@ -57,8 +58,8 @@ struct ChatFamily {
 
   std::string name;
   std::string models;
-  std::optional<Frame> reasoning;
   std::string content;  // of the file, but for those two
+  std::optional<Frame> reasoning;
   std::string between;
   std::optional<Frame> answer;
   std::string content_end;
@@ -70,6 +71,7 @@ struct ChatFamily {
   std::string before;
   std::string id;  // of a call; empty: calls have none
   bool parallel = true;
+  bool has_word_names = false;  // of tools
   std::vector<Part> call;
   // Each in place of what stands before the call's arguments.
   std::vector<std::vector<Part>> other_heads;

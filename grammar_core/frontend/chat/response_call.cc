@@ -65,8 +65,10 @@ class CallParts {
 
 class CallReader {
  public:
-  CallReader(const std::vector<std::string>& turn_ends, const std::optional<std::string>& space)
-      : turn_ends_(turn_ends), space_(space) {}
+  CallReader(const std::vector<std::string>& turn_ends, const PassedOver& passed_over)
+      : turn_ends_(turn_ends),
+        space_(passed_over.space),
+        behind_arguments_(passed_over.behind_arguments) {}
 
   absl::Status Read(const JsonValue& field) {
     const absl::StatusOr<Anchor> open = ReadResponseAnchor(field, "open");
@@ -80,6 +82,8 @@ class CallReader {
     const absl::string_view content = field.FindText("content");
     const bool is_list = IsTrue(field, "transform_each");
     out_.parallel = IsTrue(field, "repeats") || is_list;
+    if (!behind_arguments_.empty() && content != "xml-inline")
+      return InvalidAt(field.Pointer(), "nothing is passed over behind arguments of this content");
     if (is_list) return WriteList(field, *open, *close);
     if (!IsTrue(field, "repeats"))
       return UnsupportedAt(field.Pointer(), "calls that do not repeat", "and are no list");
@@ -153,7 +157,13 @@ class CallReader {
     name_place_ = anchor.place;
     const bool is_json = absl::EndsWith(call->last_text(), "\"") &&
                          absl::StartsWith(TextAt(anchor.pieces, index + 1), "\"");
-    call->Add(is_json ? R"({"name": "json"})" : R"({"name": "raw"})");
+    // A tool's name has no other characters than these.
+    const bool takes_all = absl::c_all_of(absl::string_view("a0_-./:"), [&](char c) {
+      return CaptureHas(piece.body, c).value_or(true);
+    });
+    call->Add(!takes_all ? R"({"name": "word"})"
+              : is_json  ? R"({"name": "json"})"
+                         : R"({"name": "raw"})");
     return absl::OkStatus();
   }
 
@@ -280,7 +290,8 @@ class CallReader {
         call.Add(R"({"arguments": "json"})");
       } else {
         call.AddText("{");
-        call.Add(absl::StrCat(R"({"arguments": {"quote": )", JsonString(*quote), "}}"));
+        call.Add(absl::StrCat(R"({"arguments": {"quote": )", JsonString(*quote),
+                              R"(, "words": "json", "names": "word"}})"));
         call.AddText("}");
       }
     } else if (has_name_ || !quote->empty()) {
@@ -398,6 +409,7 @@ class CallReader {
     // What stands between elements is passed over.
     if (space_.has_value() && !TouchesSpace(call.last_text(), "")) call.AddText(*space_);
     call.Add(absl::StrCat(R"({"arguments": )", *style, "}"));
+    call.AddText(behind_arguments_);
     return Finish(open, close, begin, &call);
   }
 
@@ -424,6 +436,7 @@ class CallReader {
 
   const std::vector<std::string>& turn_ends_;
   const std::optional<std::string>& space_;
+  const std::string& behind_arguments_;
   // What the transform says, and then the capture that is the name.
   std::string name_;
   std::string arguments_;
@@ -458,7 +471,10 @@ absl::StatusOr<ResponseAnchor> ReadResponseAnchor(const JsonValue& field, absl::
   if (!at.has_value()) return anchor;
   if (!at->is_string()) return InvalidMember(field, pattern_key, "must be a text");
   anchor.place = at->Pointer();
-  absl::StatusOr<Pieces> pieces = ReadResponsePattern(at->text(), anchor.place);
+  absl::string_view pattern = at->text();
+  // The end of the text closes what is open, whether it is said or not.
+  if (key == "close" && !absl::EndsWith(pattern, "\\|$")) absl::ConsumeSuffix(&pattern, "|$");
+  absl::StatusOr<Pieces> pieces = ReadResponsePattern(pattern, anchor.place);
   if (!pieces.ok()) return pieces.status();
   anchor.pieces = *std::move(pieces);
   return anchor;
@@ -466,8 +482,8 @@ absl::StatusOr<ResponseAnchor> ReadResponseAnchor(const JsonValue& field, absl::
 
 absl::StatusOr<ResponseCalls> ReadResponseCalls(const JsonValue& field,
                                                 const std::vector<std::string>& turn_ends,
-                                                const std::optional<std::string>& space) {
-  CallReader reader(turn_ends, space);
+                                                const PassedOver& passed_over) {
+  CallReader reader(turn_ends, passed_over);
   if (absl::Status read = reader.Read(field); !read.ok()) return read;
   return reader.Take();
 }

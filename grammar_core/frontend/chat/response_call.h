@@ -38,11 +38,16 @@ struct ResponseCalls {
   std::vector<std::string> call;  // each as JSON
 };
 
-// `field` is "tool_calls". What ends a turn, one of `turn_ends`, is written by no call. `space` is
-// what stands where white space is passed over, if that is known.
+// What stands where something is passed over.
+struct PassedOver {
+  std::optional<std::string> space;  // where white space is, if that is known
+  std::string behind_arguments;      // behind elements
+};
+
+// `field` is "tool_calls". What ends a turn, one of `turn_ends`, is written by no call.
 absl::StatusOr<ResponseCalls> ReadResponseCalls(const JsonValue& field,
                                                 const std::vector<std::string>& turn_ends,
-                                                const std::optional<std::string>& space);
+                                                const PassedOver& passed_over);
 
 }  // namespace maskd
 

@@ -204,21 +204,22 @@ absl::StatusOr<std::vector<PatternPiece>> ReadResponsePattern(absl::string_view 
   return PatternReader(pattern, place).Read();
 }
 
-std::optional<bool> CaptureTakes(absl::string_view body, char next) {
-  const bool is_lazy = absl::ConsumeSuffix(&body, "+?") || absl::ConsumeSuffix(&body, "*?");
-  if (!is_lazy && !absl::ConsumeSuffix(&body, "+") && !absl::ConsumeSuffix(&body, "*"))
+std::optional<bool> CaptureHas(absl::string_view body, char c) {
+  if (!absl::ConsumeSuffix(&body, "+?") && !absl::ConsumeSuffix(&body, "*?") &&
+      !absl::ConsumeSuffix(&body, "+") && !absl::ConsumeSuffix(&body, "*"))
     return std::nullopt;
-  std::optional<bool> takes;
-  if (body == ".")
-    takes = true;
-  else if (body == "\\w")
-    takes = IsWord(next);
-  else if (body == "\\S")
-    takes = !IsSpace(next);
-  else if (absl::ConsumePrefix(&body, "[^") && absl::ConsumeSuffix(&body, "]"))
-    if (const std::optional<bool> has = SetHas(body, next); has.has_value()) takes = !*has;
-  if (takes.has_value() && is_lazy) return false;
-  return takes;
+  if (body == ".") return true;
+  if (body == "\\w") return IsWord(c);
+  if (body == "\\S") return !IsSpace(c);
+  if (!absl::ConsumePrefix(&body, "[^") || !absl::ConsumeSuffix(&body, "]")) return std::nullopt;
+  const std::optional<bool> excluded = SetHas(body, c);
+  return excluded.has_value() ? std::optional(!*excluded) : std::nullopt;
+}
+
+std::optional<bool> CaptureTakes(absl::string_view body, char next) {
+  const std::optional<bool> has = CaptureHas(body, next);
+  const bool is_lazy = absl::EndsWith(body, "+?") || absl::EndsWith(body, "*?");
+  return has.has_value() && is_lazy ? std::optional(false) : has;
 }
 
 }  // namespace maskd

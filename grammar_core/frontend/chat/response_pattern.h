@@ -31,6 +31,10 @@ struct PatternPiece {
 absl::StatusOr<std::vector<PatternPiece>> ReadResponsePattern(absl::string_view pattern,
                                                               absl::string_view place);
 
+// Whether a capture of `body` takes `c`, wherever it ends. Nothing where it is no repeat of one set
+// of characters.
+std::optional<bool> CaptureHas(absl::string_view body, char c);
+
 // Whether a capture of `body` goes on at `next`, and so takes what stands behind it. Nothing where
 // it is no repeat of one set of characters.
 std::optional<bool> CaptureTakes(absl::string_view body, char next);

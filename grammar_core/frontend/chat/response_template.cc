@@ -103,7 +103,12 @@ class Importer {
     if (!calls.has_value())
       return UnsupportedAt(fields.Pointer(), "a template without tool_calls",
                            "a family says how calls are written");
-    absl::StatusOr<ResponseCalls> read = ReadResponseCalls(*calls, turn_ends_, options_.space);
+    // Free text that held an end would be read as two.
+    for (const std::string& end : turn_ends_)
+      if (!Trimmed(end).empty() && !absl::c_linear_search(excludes_, Trimmed(end)))
+        excludes_.push_back(Trimmed(end));
+    absl::StatusOr<ResponseCalls> read =
+        ReadResponseCalls(*calls, turn_ends_, {options_.space, options_.behind_arguments});
     if (!read.ok()) return read.status();
     calls_ = *std::move(read);
     return absl::OkStatus();

@@ -23,6 +23,8 @@ struct ResponseTemplateOptions {
   // What a model writes where the template passes white space over in calls. Nothing: a template
   // that does is refused.
   std::optional<std::string> space;
+  // What it writes behind a call's elements, where the template passes that over, too.
+  std::string behind_arguments;
 };
 
 // `text` is a tokenizer_config.json or a template alone. The file ends with a line break.

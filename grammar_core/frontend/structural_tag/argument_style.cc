@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
@@ -38,6 +39,14 @@ CharSet PlainNameChars() {
                   {'{', '}'},
                   {0x7F, 0x9F}})
       .Complement();
+}
+
+CharSet WordChars() { return CharSet({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}); }
+
+bool IsWord(absl::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return c == '_' || absl::ascii_isalnum(static_cast<unsigned char>(c));
+  });
 }
 
 bool IsPlainName(absl::string_view name) {
@@ -135,7 +144,8 @@ class LiteralWriter {
       case ValueType::kBoolean:
         return Booleans(part);
       case ValueType::kNull:
-        return b_.Alt({b_.Bytes("None"), b_.Bytes("null")});
+        return style_.has_json_words ? b_.Bytes("null")
+                                     : b_.Alt({b_.Bytes("None"), b_.Bytes("null")});
       case ValueType::kArray:
         return Items(part.node);
       case ValueType::kObject:
@@ -156,7 +166,7 @@ class LiteralWriter {
     std::vector<NodeId> ways;
     for (const std::string& word : words) {
       ways.push_back(b_.Bytes(word));
-      ways.push_back(b_.Bytes(word == "true" ? "True" : "False"));
+      if (!style_.has_json_words) ways.push_back(b_.Bytes(word == "true" ? "True" : "False"));
     }
     return b_.Alt(std::move(ways));
   }
@@ -240,6 +250,8 @@ class LiteralWriter {
     std::vector<NodeId> members;
     for (const ObjectSpec::Member& member : spec.members) {
       if (!IsPlainName(member.name)) return Unsupported("a name that needs quotes or escapes");
+      if (style_.has_word_names && !IsWord(member.name))
+        return Unsupported("a name of more than letters, digits and _");
       const absl::StatusOr<NodeId> value = Value(member.value);
       if (!value.ok()) return value.status();
       members.push_back(HoldsAny(member.name, excludes_)
@@ -266,7 +278,8 @@ class LiteralWriter {
   absl::StatusOr<NodeId> Others(const ObjectSpec& spec, bool is_outermost) {
     std::vector<std::string> declared;
     for (const ObjectSpec::Member& member : spec.members) declared.push_back(member.name);
-    const NodeId plain = b_.Repeat(b_.Chars(PlainNameChars()), 1, kUnbounded);
+    const CharSet chars = style_.has_word_names ? WordChars() : PlainNameChars();
+    const NodeId plain = b_.Repeat(b_.Chars(chars), 1, kUnbounded);
     std::vector<NodeId> ways;
     for (const ObjectSpec::Others& others : spec.others) {
       const NodeId name =
@@ -317,16 +330,22 @@ class LiteralWriter {
 }  // namespace
 
 const ArgumentStyle* FindArgumentStyle(absl::string_view name) {
-  static const ArgumentStyle& python = *new ArgumentStyle{"python", ""};
+  static const ArgumentStyle& python = *new ArgumentStyle{.name = "python", .quote = ""};
   return name == python.name ? &python : nullptr;
 }
 
 absl::StatusOr<ArgumentStyle> ReadArgumentStyle(const JsonValue& at) {
-  if (absl::Status keys = CheckKeys(at, {"quote"}); !keys.ok()) return keys;
+  if (absl::Status keys = CheckKeys(at, {"quote", "words", "names"}); !keys.ok()) return keys;
   const absl::StatusOr<absl::string_view> quote = RequiredText(at, "quote");
   if (!quote.ok()) return quote.status();
   if (quote->empty()) return InvalidMember(at, "quote", "must not be empty");
-  return ArgumentStyle{at.Compact(), std::string(*quote)};
+  for (const auto& [key, known] : {std::pair{"words", "json"}, std::pair{"names", "word"}}) {
+    const std::optional<JsonValue> member = at.Find(key);
+    if (member.has_value() && (!member->is_string() || member->text() != known))
+      return InvalidMember(at, key, absl::StrCat("must be \"", known, "\", or left out"));
+  }
+  return ArgumentStyle{at.Compact(), std::string(*quote), at.Find("words").has_value(),
+                       at.Find("names").has_value()};
 }
 
 absl::StatusOr<NodeId> WriteAsLiterals(const ArgumentStyle& style,

@@ -8,8 +8,9 @@
 //          escapes. One that may not be any text has there either no single quote and escaped
 //          double ones, or no escape at all. Between quotes of a style's own: as they are, without
 //          that quote.
-// Words    True, False and None, or JSON's; both are taken.
-// Names    without escapes: others are UNIMPLEMENTED. Bare where the quotes are the style's own.
+// Words    True, False and None, or JSON's; both are taken. Of JSON alone with "words": "json".
+// Names    without escapes: others are UNIMPLEMENTED. Bare where the quotes are the style's own; of
+//          letters, digits and _ alone where it has "names": "word".
 // Members  in declared order, or in any where the options say so and they are at most
 //          kMaxFreeMembers (xml_style.h); others behind them.
 // Errors   UNIMPLEMENTED for counts and conditions of members, for arrays and objects that are
@@ -38,6 +39,8 @@ namespace maskd {
 struct ArgumentStyle {
   std::string name;
   std::string quote;  // empty: Python
+  bool has_json_words = false;
+  bool has_word_names = false;
 
   // Which of the two forms above it is.
   [[nodiscard]] bool is_python() const { return quote.empty(); }
@@ -47,7 +50,8 @@ struct ArgumentStyle {
 
 // The style `name`; null where there is none.
 const ArgumentStyle* FindArgumentStyle(absl::string_view name);
-// A style that is said as {"quote": TEXT}. Errors: INVALID_ARGUMENT at its member.
+// A style that is said as {"quote": TEXT}, with "words" and "names" where it has those. Errors:
+// INVALID_ARGUMENT at its member.
 absl::StatusOr<ArgumentStyle> ReadArgumentStyle(const JsonValue& at);
 
 // The objects of `read`, a schema with a rule for each value, written in `style`; `copier` has
