@@ -124,10 +124,12 @@ class AnswerWriter {
       Spell(family_.reasoning->ends.front());
       Spell(family_.between);
     }
-    const bool is_framed = family_.answer.has_value() && answer.calls.empty();
+    const bool is_framed =
+        family_.answer.has_value() && (answer.calls.empty() || !answer.content.empty());
     if (is_framed) Spell(family_.answer->begin);
     Hold(answer.content);
-    if (is_framed) Spell(family_.answer->ends.front());
+    if (is_framed)
+      Spell(answer.calls.empty() ? family_.answer->ends.front() : family_.answer->calls);
     is_other_turn_ = !is_other_turn_;
     if (answer.calls.empty()) {
       if (is_other_turn_) Spell(family_.content_end);
@@ -381,7 +383,8 @@ class Inventor {
     answer.reasoning = Text();
     std::size_t most = family.parallel ? 4 : 1;
     std::size_t calls = must_call ? 1 + Below(most) : Below(most + 1);
-    if (calls == 0 || (!must_call && !family.answer.has_value())) answer.content = Text();
+    const bool has_both = !family.answer.has_value() || !family.answer->calls.empty();
+    if (calls == 0 || (!must_call && has_both)) answer.content = Text();
     for (; calls > 0; --calls) {
       const std::string name = std::vector<std::string>{"get", "get_weather", "a:1", "a"}[Below(4)];
       answer.calls.emplace_back(name, Arguments(name));

@@ -119,7 +119,12 @@ class PlanMaker {
         absl::StartsWith(request_.response_format->Find("type")->text(), "json_");
     if (plan_->content_is_json) MakeJsonEnds();
     if (family_.answer.has_value()) {
-      plan_->content_end = SymbolSearch(CutAll(family_.answer->ends));
+      std::vector<std::string> ends = family_.answer->ends;
+      if (!request_.tools.empty() && !request_.must_call && !HasFormat()) {
+        plan_->calls_behind = Cut(family_.answer->calls);
+        ends.push_back(family_.answer->calls);
+      }
+      plan_->content_end = SymbolSearch(CutAll(ends));
     } else if (plan_->calls_in_content) {
       const Symbols trigger = Cut(family_.trigger);
       plan_->trigger_size = static_cast<std::uint32_t>(trigger.size());

@@ -97,6 +97,7 @@ struct AnswerPlan {
   bool has_section = false;
   // Ends content: what stands before a call in it, or the end of its frame.
   SymbolSearch content_end;
+  Symbols calls_behind;  // one of these ends, where calls follow; empty: none do
   bool content_is_json = false;
   // The same ends behind content that is JSON, without the white space that they begin with.
   SymbolChoice json_ends;

@@ -360,11 +360,14 @@ bool AnswerReader::Content() {
     return false;
   }
   if (!PassText(plan_->content_end, Region::kContent, &found)) return false;
-  const bool begins_call = found.end - found.begin >= plan_->trigger_size;
-  if (!plan_->calls_in_content || !begins_call) {
+  const auto end = std::span(input_).subspan(found.begin, found.end - found.begin);
+  const bool leads_on = std::ranges::equal(plan_->calls_behind, end);
+  const bool begins_call = plan_->calls_in_content && end.size() >= plan_->trigger_size;
+  if (!leads_on && !begins_call) {
     Go(Stage::kDone, found.end);
     return false;
   }
+  assert((!leads_on || plan_->trigger_size == 0) && "it is no part of the calls");
   Go(plan_->has_section ? Stage::kSection : CallStage(), found.end - plan_->trigger_size);
   return true;
 }

@@ -127,9 +127,17 @@ class TagMaker {
     const absl::StatusOr<std::optional<std::string>> format = ResponseFormat();
     if (!format.ok()) return format.status();
     if (request_.tools.empty()) return Answer(format->value_or(FreeText()));
-    if (format->has_value() || family_.answer.has_value())
-      return Several("or", {Answer(format->value_or(FreeText())), ForcedCalls()});
+    if (format->has_value()) return Several("or", {Answer(**format), ForcedCalls()});
+    if (family_.answer.has_value()) return Several("or", {Answer(FreeText()), CallsBehindAnswer()});
     return FreeTextWithCalls();
+  }
+
+  // The calls, and before them what may be answered beside them.
+  [[nodiscard]] std::string CallsBehindAnswer() const {
+    if (family_.answer->calls.empty()) return ForcedCalls();
+    const std::string answer = TagOf(family_.answer->begin, FreeText(), {family_.answer->calls});
+    return Several("sequence",
+                   {absl::StrCat(R"({"type":"optional","content":)", answer, "}"), ForcedCalls()});
   }
 
   [[nodiscard]] std::string Answer(const std::string& content) const {

@@ -32,10 +32,14 @@ absl::StatusOr<std::string> TextOr(const JsonValue& object, absl::string_view ke
 }
 
 absl::StatusOr<ChatFamily::Frame> ReadFrame(const JsonValue& at) {
-  if (absl::Status status = CheckKeys(at, {"begin", "end"}); !status.ok()) return status;
+  absl::Status keys = CheckKeys(at, {"begin", "end"});
+  if (at.key() == "answer") keys = CheckKeys(at, {"begin", "end", "calls"});
+  if (!keys.ok()) return keys;
   absl::StatusOr<std::string> begin = TextOr(at, "begin");
   if (!begin.ok()) return begin.status();
-  ChatFamily::Frame frame = {*std::move(begin), {}};
+  absl::StatusOr<std::string> calls = TextOr(at, "calls");
+  if (!calls.ok()) return calls.status();
+  ChatFamily::Frame frame = {*std::move(begin), {}, *std::move(calls)};
   const absl::StatusOr<JsonValue> end = RequiredMember(at, "end");
   if (!end.ok()) return end.status();
   if (end->is_string()) {

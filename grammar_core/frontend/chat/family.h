@@ -3,7 +3,8 @@
 //
 // File     "id": its name. "models": for people. "reasoning": {"begin", "end"}: around what the
 //          model thinks. "between": what stands between two messages of one answer. "answer":
-//          {"begin", "end"}: around the final text, the end a text or a list of texts.
+//          {"begin", "end", "calls"}: around the final text, the end a text or a list of texts;
+//          "calls" stands in place of an end where calls follow, without it none do.
 //          "content_end": what a model may write behind its text where nothing frames it; what
 //          begins calls begins with it. "excludes": texts that free text does not hold beside what
 //          begins a call. "spelling": "any" where the model's JSON has escapes that others leave
@@ -54,6 +55,7 @@ struct ChatFamily {
   struct Frame {
     std::string begin;
     std::vector<std::string> ends;
+    std::string calls = "";  // of an answer: leads on to calls; empty: nothing does
   };
 
   std::string name;
