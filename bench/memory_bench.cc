@@ -14,7 +14,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,9 +29,11 @@
 #include "bench/cases.h"
 #include "bench/documents.h"
 #include "bench/samples.h"
+#include "grammar_core/automaton/automaton_size.h"
 #include "grammar_core/base/heap.h"
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/matcher/matcher.h"
+#include "grammar_core/rows/masked_automaton.h"
 
 ABSL_FLAG(std::string, cases, "", "MaskBench cases.");
 ABSL_FLAG(std::string, tokenizer, "", "Vocabulary file of scripts/fetch-vocab.");
@@ -81,20 +85,62 @@ void PrintOwnCounts(const std::vector<Used>& grammars) {
   std::printf("          of all together without masks, MiB: %.1f\n", held / 1024 / 1024);
 }
 
+// Bytes by kind, and of all kinds.
+struct Parts {
+  std::map<std::string, double> by_kind;
+  double all = 0;
+};
+
+Parts PartsOf(const CompiledGrammar& grammar) {
+  Parts parts;
+  const auto automaton = grammar.automaton();
+  for (const HeldPart& part : AutomatonSize(*automaton).parts())
+    parts.by_kind[part.name] = static_cast<double>(part.bytes);
+  parts.by_kind["masks"] = static_cast<double>(StoredMaskBytes());
+  for (const auto& [kind, bytes] : parts.by_kind) parts.all += bytes;
+  return parts;
+}
+
+// What came for each token.
+Parts GrownBy(Parts parts, const Parts& before, double tokens) {
+  for (auto& [kind, bytes] : parts.by_kind) bytes = (bytes - before.by_kind.at(kind)) / tokens;
+  parts.all = (parts.all - before.all) / tokens;
+  return parts;
+}
+
+// Medians of kinds do not add up; their means over the fifth of the grammars around the median do.
+void PrintParts(std::vector<Parts> grown) {
+  std::ranges::sort(grown, {}, &Parts::all);
+  const std::size_t fifth = grown.size() / 5;
+  const std::span<const Parts> middle(grown.data() + 2 * fifth, std::max<std::size_t>(fifth, 1));
+  for (const auto& [kind, unused] : grown.front().by_kind) {
+    std::vector<double> bytes;
+    for (const Parts& parts : grown) bytes.push_back(parts.by_kind.at(kind));
+    double mean = 0;
+    for (const Parts& parts : middle)
+      mean += parts.by_kind.at(kind) / static_cast<double>(middle.size());
+    std::printf("            %-32s p50 %5.0f, p90 %5.0f; in the middle fifth %5.0f\n", kind.c_str(),
+                Percentile(bytes, 50), Percentile(bytes, 90), mean);
+  }
+}
+
 // Takes the valid instances of all grammars; of the first one of each the bytes a token that it
 // adds.
 void UseAll(const std::vector<Used>& grammars) {
   std::vector<double> bytes;
   std::vector<double> all_bytes;
+  std::vector<Parts> grown;
   for (const Used& used : grammars) {
     bool is_first = true;
     for (const Instance& instance : used.one->tests) {
       if (!instance.valid || instance.tokens.empty()) continue;
       const double before = OwnBytes(*used.grammar);
       const double all_before = SharedBytes(*used.grammar);
+      const Parts before_parts = PartsOf(*used.grammar);
       TakeDocument(used.grammar, instance.tokens);
       if (!std::exchange(is_first, false)) continue;
       const auto tokens = static_cast<double>(instance.tokens.size());
+      grown.push_back(GrownBy(PartsOf(*used.grammar), before_parts, tokens));
       bytes.push_back((OwnBytes(*used.grammar) - before) / tokens);
       all_bytes.push_back((SharedBytes(*used.grammar) - all_before) / tokens);
     }
@@ -105,6 +151,7 @@ void UseAll(const std::vector<Used>& grammars) {
   };
   print("each mask counted for each grammar", bytes);
   print("each mask counted once", all_bytes);
+  PrintParts(std::move(grown));
 }
 
 // The first valid instance, or null.

@@ -44,6 +44,7 @@ Automaton::Automaton(std::shared_ptr<const GrammarTables> tables, const Vocabula
       objects_(&store_, &lowering_, limits.emptiness_states),
       characters_(&store_, &objects_, limits.emptiness_states),
       derivative_(&store_, &numbers_, &objects_, &characters_, &lowering_, &classes_, limits),
+      texts_(&store_, &objects_, &derivative_, &classes_),
       full_bytes_(full_bytes),
       limits_tokens_(tables_->limits_tokens) {
   lowering_.set_objects(&objects_);
@@ -52,11 +53,14 @@ Automaton::Automaton(std::shared_ptr<const GrammarTables> tables, const Vocabula
   NoteGrowth(derivative_.held_bytes());
 }
 
+std::int64_t Automaton::own_bytes() {
+  return static_cast<std::int64_t>(sizeof(Automaton)) + kEmptyDeques;
+}
+
 // Masks count as learnt. What rows have brought along does not: else a row with a deep stack would
 // fill each new automaton that it moves to.
 void Automaton::NoteGrowth(std::int64_t derivative_bytes) {
-  const std::int64_t held = static_cast<std::int64_t>(sizeof(*this)) + kEmptyDeques +
-                            derivative_bytes + mask_keeper_bytes_;
+  const std::int64_t held = own_bytes() + derivative_bytes + mask_keeper_bytes_;
   held_bytes_.store(held, std::memory_order_relaxed);
   const std::int64_t learnt =
       held + mask_bytes_.load(std::memory_order_relaxed) - derivative_.adopted().bytes;
@@ -113,6 +117,89 @@ TermId Automaton::StepText(TermId state, absl::string_view text, std::size_t* ta
   return WithoutDistinct(state);
 }
 
+// Only the state behind a token is asked for, so one step may take all that is left of it.
+TermId Automaton::StepBytes(TermId state, TokenId id, std::size_t* taken, Work& work) {
+  const absl::string_view bytes = vocabulary_->TokenBytes(id);
+  for (*taken = 0; *taken < bytes.size();) {
+    TermId next = derivative_.Known(state, ClassOf(bytes[*taken]));
+    if (next != kUnknownTerm) [[likely]]
+      *taken += next == kNothingTerm ? 0 : 1;
+    else
+      next = MakeRest(state, id, bytes, taken, work);
+    if (next == kFailedTerm) return kFailedTerm;
+    if (next == kNothingTerm) break;
+    state = next;
+  }
+  return WithoutDistinct(state);
+}
+
+// Each call is a byte further on, so it ends; a token has few.
+void Automaton::PutRest(TermId state, const TokenRest& rest, TermId to, Work& work) {
+  if (derivative_.WaysOf(state).BehindRest(rest) != kUnknownTerm) return;  // by another thread
+  if (derivative_.Known(state, ClassAt(rest)) == kUnknownTerm &&
+      derivative_.PutRest(state, rest, to)) {
+    return;
+  }
+  SplitRests(state, work);
+  PutBehindByte(state, rest, to, work);
+}
+
+void Automaton::PutBehindByte(TermId state, const TokenRest& rest, TermId to, Work& work) {
+  const TermId next = derivative_.Step(state, ClassAt(rest), work);
+  const absl::string_view bytes = vocabulary_->TokenBytes(static_cast<TokenId>(rest.id()));
+  const std::size_t offset = rest.offset() + 1;
+  if (next == kNothingTerm || next == kFailedTerm) return;
+  if (bytes.size() - offset < 2 || !TokenRest::Fits(rest.id(), offset) || !texts_.Spares(next))
+    return;
+  PutRest(next, TokenRest(rest.id(), offset), to, work);
+}
+
+void Automaton::SplitRests(TermId state, Work& work) {
+  const StateWays ways = derivative_.WaysOf(state);
+  if (ways.is_rest()) PutBehindByte(state, ways.rest(), ways.to(), work);
+  if (ways.rests() == nullptr) return;
+  ways.rests()->VisitAll(
+      [&](const TokenRest& rest, TermId to) { PutBehindByte(state, rest, to, work); });
+}
+
+// The first tokens that are taken from a state without a known way are taken whole. Where more
+// come, or a byte alone, the state is one that texts part at: from then on it is left byte by byte.
+TermId Automaton::MakeRest(TermId state, TokenId id, absl::string_view bytes, std::size_t* taken,
+                           Work& work) {
+  const std::size_t offset = *taken;
+  const auto number = static_cast<std::uint32_t>(id);
+  if (bytes.size() - offset < 2 || !TokenRest::Fits(number, offset))
+    return MakeByte(state, bytes[offset], taken, work);
+  const TokenRest rest(number, offset);
+  if (const TermId known = derivative_.WaysOf(state).BehindRest(rest); known != kUnknownTerm) {
+    *taken = bytes.size();
+    return known;
+  }
+  if (!texts_.Spares(state)) return MakeByte(state, bytes[offset], taken, work);
+  const MutexLock lock(&mutex_);
+  MASKD_DCHECK_TERM(store_, state, state.value() < store_.size());
+  if (!derivative_.WaysOf(state).none()) return TakeByte(state, bytes[offset], taken, work);
+  std::size_t more = 0;
+  const TermId next = texts_.Behind(state, bytes.substr(offset), &more, work);
+  *taken += more;
+  if (next != kNothingTerm && next != kFailedTerm) PutRest(state, rest, next, work);
+  NoteGrowth(derivative_.RecentBytes());
+  return work.ok() ? next : TermId(kFailedTerm);
+}
+
+TermId Automaton::MakeByte(TermId state, char byte, std::size_t* taken, Work& work) {
+  const MutexLock lock(&mutex_);
+  return TakeByte(state, byte, taken, work);
+}
+
+TermId Automaton::TakeByte(TermId state, char byte, std::size_t* taken, Work& work) {
+  SplitRests(state, work);
+  const TermId next = derivative_.Step(state, ClassOf(byte), work);
+  *taken += next != kNothingTerm && next != kFailedTerm ? 1 : 0;
+  NoteGrowth(derivative_.RecentBytes());
+  return next;
+}
+
 // A token may be taken both ways: where `<x>` is text and a name too, the state behind it is the
 // choice of what follows either. The bytes are tried first, without the lock.
 TermId Automaton::StepToken(TermId state, TokenId id, std::size_t* taken, Work& work) {
@@ -120,7 +207,7 @@ TermId Automaton::StepToken(TermId state, TokenId id, std::size_t* taken, Work& 
   TermId next = kNothingTerm;
   *taken = 0;
   if (tables_->IsText(id, *vocabulary_)) {
-    next = StepText(state, bytes, taken, work);
+    next = StepBytes(state, id, taken, work);
     if (next == kFailedTerm) return kFailedTerm;
     if (*taken < bytes.size()) next = kNothingTerm;
   }

@@ -33,6 +33,7 @@
 #include "grammar_core/derivatives/byte_derivative.h"
 #include "grammar_core/derivatives/char_derivative.h"
 #include "grammar_core/derivatives/named_tokens.h"
+#include "grammar_core/derivatives/text_derivative.h"
 #include "grammar_core/ir/grammar_ir.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/terms/lowering.h"
@@ -115,9 +116,34 @@ class Automaton {
   friend class StateTerms;
   friend class AutomatonSize;
 
+  static std::int64_t own_bytes();
+  [[nodiscard]] int ClassOf(char byte) const {
+    return classes_.Of(static_cast<unsigned char>(byte));
+  }
+  [[nodiscard]] int ClassAt(const TokenRest& rest) const {
+    return ClassOf(vocabulary_->TokenBytes(static_cast<TokenId>(rest.id()))[rest.offset()]);
+  }
   void Retire() { full_.store(true, std::memory_order_relaxed); }
   TermId WithoutDistinct(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
   TermId MakeStep(TermId state, int byte_class, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
+  // As StepText(), by the bytes of token `id`.
+  TermId StepBytes(TermId state, TokenId id, std::size_t* taken, Work& work);
+  // Where `bytes`, those of token `id`, lead from `state`, which byte `*taken` of them comes to: by
+  // all that are left, or by the next one. `*taken` counts what leads on.
+  TermId MakeRest(TermId state, TokenId id, absl::string_view bytes, std::size_t* taken, Work& work)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // By the next byte, where that is not known.
+  TermId MakeByte(TermId state, char byte, std::size_t* taken, Work& work)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  TermId TakeByte(TermId state, char byte, std::size_t* taken, Work& work)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Keeps where a rest leads, at the state or, where texts part at it, further on.
+  void PutRest(TermId state, const TokenRest& rest, TermId to, Work& work)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void PutBehindByte(TermId state, const TokenRest& rest, TermId to, Work& work)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Moves the rests that are known at `state` a byte on, to where their next bytes lead.
+  void SplitRests(TermId state, Work& work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   TermId MakeTokenEnd(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
   // Something was made; states and their ways now hold so much.
   void NoteGrowth(std::int64_t derivative_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -135,6 +161,7 @@ class Automaton {
   ObjectTerms objects_;
   CharDerivative characters_;
   ByteDerivative derivative_;
+  TextDerivative texts_;
   std::int64_t full_bytes_ ABSL_GUARDED_BY(mutex_);
   std::int64_t mask_keeper_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   TermId start_ = kNothingTerm;

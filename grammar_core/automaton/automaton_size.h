@@ -6,8 +6,10 @@
 #define MASKD_GRAMMAR_CORE_AUTOMATON_AUTOMATON_SIZE_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/base/held_bytes.h"
 
 namespace maskd {
 
@@ -31,6 +33,8 @@ class AutomatonSize {
   [[nodiscard]] std::int64_t held_bytes() const {
     return automaton_.held_bytes_.load(std::memory_order_relaxed);
   }
+  // The same by kind, as of now: they add up to it.
+  [[nodiscard]] std::vector<HeldPart> parts() const;
   // Of masks that this automaton keeps alive, those shared with others included.
   [[nodiscard]] std::int64_t mask_bytes() const {
     return automaton_.mask_bytes_.load(std::memory_order_relaxed);

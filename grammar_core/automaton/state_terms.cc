@@ -218,6 +218,16 @@ TermId StateTerms::EndOfName(TermId cell, std::uint32_t name, Work& work) const 
   return automaton_.objects_.EncodeNames(end, {encode.partial.spelling});
 }
 
+std::vector<TermId> StateTerms::BehindName(TermId cell, std::uint32_t name, Work& work) const {
+  const MutexLock lock(&automaton_.mutex_);
+  const EncodeView encode = AsEncode(automaton_.store_.term(cell));
+  const NameSetView names = AsNameSet(automaton_.store_.term(encode.characters));
+  std::vector<TermId> spines =
+      automaton_.objects_.SpinesAfterName(names.object, names.progress, name, work);
+  automaton_.store_.ChargeEffort(work);
+  return spines;
+}
+
 TermId StateTerms::TextBeforeNames(TermId state) const {
   if (automaton_.tables_->named_tokens.none()) return state;
   const MutexLock lock(&automaton_.mutex_);

@@ -46,6 +46,8 @@ class StateTerms {
   // The texts of an Encode term `cell` of a NameSet, and the term at the end of name `name`.
   [[nodiscard]] ObjectTerms::NameTexts NamesOf(TermId cell, Work& work) const;
   [[nodiscard]] TermId EndOfName(TermId cell, std::uint32_t name, Work& work) const;
+  // What follows the quote behind that end, as spines, the first one first.
+  [[nodiscard]] std::vector<TermId> BehindName(TermId cell, std::uint32_t name, Work& work) const;
 
   // What the characters beyond ASCII lead to, and whether each leads somewhere; the spaces among
   // them (SpacesBeyondAscii()) apart. Nothing for a state that does not begin with whole characters

@@ -11,6 +11,12 @@
 
 namespace maskd {
 
+// What is held of one kind, by a name for who reads it.
+struct HeldPart {
+  const char* name;
+  std::int64_t bytes;
+};
+
 // A short text lies within the string itself.
 template <typename Char>
 std::int64_t HeldBytes(const std::basic_string<Char>& text) {

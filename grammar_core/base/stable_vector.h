@@ -1,7 +1,7 @@
 // An append-only vector whose elements never move, so that readers need no lock.
 //
-// Layout   chunks behind a table of their addresses. From 64 elements on capacity doubles by
-//          2^kStepBits chunks: with 0 the table is short, with 2 at most a fifth is not in use yet.
+// Layout   chunks behind a table of their addresses. From 2^kFirstBits elements on capacity doubles
+//          by 2^kStepBits chunks: with 0 the table is short, with 2 at most a fifth is not in use.
 //          An address in the table is where element 0 would be if the chunk went down to it, so an
 //          element is found without its place in the chunk.
 // Threads  one writer at a time appends (the caller's lock); any thread reads an element whose
@@ -19,7 +19,7 @@
 namespace maskd {
 
 // For what is published once and read by many threads, such as terms and transitions.
-template <typename T, int kStepBits = 0>
+template <typename T, int kStepBits = 0, int kFirstBits = 6>
 class StableVector {
  public:
   StableVector() = default;
@@ -67,7 +67,7 @@ class StableVector {
   [[nodiscard]] std::uint32_t size() const { return size_.load(std::memory_order_acquire); }
 
  private:
-  static constexpr int kFirstBits = 6;
+  static_assert(kFirstBits >= kStepBits);
   static constexpr std::uint32_t kFirstSize = 1U << kFirstBits;
   static constexpr int kChunks = (std::bit_width(kMostElements) - kFirstBits) << kStepBits;
 

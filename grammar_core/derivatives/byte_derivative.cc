@@ -78,10 +78,9 @@ TermId ByteDerivative::Step(TermId term, int byte_class, Work& work) {
   return next;
 }
 
-TermId ByteDerivative::DeriveWithin(TermId term, int byte_class, Work& work) {
-  const TermId next = Derive(term, byte_class, work);
+TermId ByteDerivative::Within(TermId next, Work& work) {
   if (!store_->ChargeEffort(work)) return kFailedTerm;
-  if (const std::int64_t cells = store_->term(next).cells; cells > limits_.row_cells) {
+  if (const std::int64_t cells = store_->term(next).cells(); cells > limits_.row_cells) {
     work.Fail(LimitExceeded("", "row_cells", limits_.row_cells, cells));
     return kFailedTerm;
   }
@@ -127,6 +126,17 @@ std::int64_t ByteDerivative::held_bytes() const {
   return store_->held_bytes() + numbers_->held_bytes() + objects_->held_bytes() +
          characters_->held_bytes() + lowering_->held_bytes() + first_.held_bytes() +
          ways_.held_bytes();
+}
+
+std::vector<HeldPart> ByteDerivative::parts() const {
+  std::vector<HeldPart> parts = store_->parts();
+  parts.insert(parts.end(), {{"transitions", ways_.held_bytes()},
+                             {"edges of characters", characters_->held_bytes()},
+                             {"numbers", numbers_->held_bytes()},
+                             {"objects", objects_->held_bytes()},
+                             {"rules", lowering_->held_bytes()},
+                             {"first bytes", first_.held_bytes()}});
+  return parts;
 }
 
 // Of `a? b c` that is the derivative of `a?` before `b c` and, since `a?` may be empty, that of `b`

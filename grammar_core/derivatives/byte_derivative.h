@@ -7,8 +7,11 @@
 #define MASKD_GRAMMAR_CORE_DERIVATIVES_BYTE_DERIVATIVE_H_
 
 #include <atomic>
+#include <cassert>
 #include <cstdint>
+#include <vector>
 
+#include "grammar_core/base/held_bytes.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/base/work.h"
 #include "grammar_core/derivatives/byte_classes.h"
@@ -32,12 +35,30 @@ class ByteDerivative {
 
   // The transition if it is known, else kUnknownTerm. No lock.
   [[nodiscard]] TermId Known(TermId term, int byte_class) const {
-    return StateWays(store_->links(term).ways.load(std::memory_order_acquire)).To(byte_class);
+    return WaysOf(term).To(byte_class);
+  }
+
+  // All that is known of the way on from `term`. No lock.
+  [[nodiscard]] StateWays WaysOf(TermId term) const {
+    return StateWays(store_->links(term).ways.load(std::memory_order_acquire));
+  }
+  // Keeps a transition that is known from elsewhere, if it is not known here.
+  void PutStep(TermId term, int byte_class, TermId to) {
+    ways_.Widen(term);
+    if (Known(term, byte_class) == kUnknownTerm) ways_.Put(term, byte_class, to);
+  }
+  // See WayTables::PutRest().
+  bool PutRest(TermId term, const TokenRest& rest, TermId to) {
+    return ways_.PutRest(term, rest, to);
   }
 
   // The transition, computed if need be. kFailedTerm when `work` is spent or a limit of the grammar
   // is met; nothing is kept then.
   TermId Step(TermId term, int byte_class, Work& work);
+
+  // `next`, just made, if its making is within `work` and it is not too deep for a row; else
+  // kFailedTerm.
+  TermId Within(TermId next, Work& work);
 
   // The byte classes that a term may take, and perhaps more. Where it begins with a string, its
   // ASCII characters are exact, so that a search need not try all.
@@ -57,6 +78,8 @@ class ByteDerivative {
   // How much of what this may hold is left, in terms and bytes: 1 for all, 0 for nothing.
   [[nodiscard]] double room() const;
   [[nodiscard]] std::int64_t held_bytes() const;
+  // The same by kind: they add up to it.
+  [[nodiscard]] std::vector<HeldPart> parts() const;
   // The same, or what it was a few terms ago: a step asks for it several times.
   std::int64_t RecentBytes();
 
@@ -66,7 +89,9 @@ class ByteDerivative {
 
   TermId Derive(TermId term, int byte_class, Work& work);
   // The same, and that the result is not too deep for a row; kFailedTerm if `work` failed.
-  TermId DeriveWithin(TermId term, int byte_class, Work& work);
+  TermId DeriveWithin(TermId term, int byte_class, Work& work) {
+    return Within(Derive(term, byte_class, work), work);
+  }
   // What the cells of a spine lead to, as far as those before may be empty; what a choice leads to.
   // `step_cell` and `step_branch` are the step of one of them.
   template <typename StepCell>

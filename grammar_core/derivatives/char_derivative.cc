@@ -259,8 +259,9 @@ CharTerm CharDerivative::Behind(CharTerm term, std::uint32_t character, Work& wo
   }
   if (!work.Spend()) return kNothingTerm;
   const NameSetView set = AsNameSet(store_->term(term));
+  const char32_t text = character;
   const CharTerm names =
-      objects_->NamesBehind(set.object, set.progress, set.first, set.depth, character, work);
+      objects_->NamesBehind(set.object, set.progress, set.first, set.depth, {&text, 1}, work);
   return store_->ChargeEffort(work) ? names : kNothingTerm;
 }
 

@@ -77,6 +77,22 @@ void WayTables::Put(TermId state, int byte_class, TermId to) {
   }
 }
 
+bool WayTables::PutRest(TermId state, const TokenRest& rest, TermId to) {
+  std::atomic<std::uint64_t>& slot = SlotOf(state);
+  const StateWays before(slot.load(std::memory_order_relaxed));
+  if (!before.none()) return false;
+  if (FewRests* const rests = before.rests(); rests != nullptr) return rests->Add(rest, to);
+  StateWays after = StateWays::Rest(rest, to);
+  if (before.is_rest()) {
+    auto* const rests = new (Allocate(sizeof(FewRests))) FewRests();
+    rests->Add(before.rest(), before.to());
+    rests->Add(rest, to);
+    after = StateWays::Rests(rests);
+  }
+  slot.store(after.packed(), std::memory_order_release);
+  return true;
+}
+
 void WayTables::PutAll(TermId state, std::span<const Way> ways, std::size_t targets) {
   MakeRow(state, targets);
   for (const Way& way : ways) PutInRow(state, way.byte_class, way.to);

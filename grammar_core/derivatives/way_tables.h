@@ -34,6 +34,9 @@ class WayTables {
   void Widen(TermId state);
   // Keeps the transition of `state` by `byte_class`, which was unknown.
   void Put(TermId state, int byte_class, TermId to);
+  // Keeps where the rest of a token leads, which is not known yet. False where the way of a byte is
+  // known, or too many rests.
+  bool PutRest(TermId state, const TokenRest& rest, TermId to);
   // The same of many transitions, which lead to `targets` states together.
   struct Way {
     int byte_class;

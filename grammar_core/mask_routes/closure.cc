@@ -288,9 +288,9 @@ std::optional<Closure> Search::Structural(TermId state) {
   AddExits(reaction, kept_, &closure);
   AddExits(tail, kept_, &closure);
   closure.candidates.ill_formed = true;
-  closure.lowest_floor = store.term(state).floor;
+  closure.lowest_floor = store.term(state).floor();
   if (parts.tail != kEmptyTerm)
-    closure.lowest_floor = std::min(closure.lowest_floor, store.term(parts.tail).floor);
+    closure.lowest_floor = std::min(closure.lowest_floor, store.term(parts.tail).floor());
   return closure;
 }
 
@@ -393,7 +393,7 @@ Closure Search::Result(TermId start) const {
   if (bounded && !Exhausted(start)) closure.candidates.longer_than = max_chars_;
   for (const auto& [state, found] : found_) {
     if (found->fate != Fate::kMember && found->fate != Fate::kBound) continue;
-    closure.lowest_floor = std::min(closure.lowest_floor, automaton_->store().term(state).floor);
+    closure.lowest_floor = std::min(closure.lowest_floor, automaton_->store().term(state).floor());
     AddExits(found->reaction, kept_, &closure);
   }
   return closure;

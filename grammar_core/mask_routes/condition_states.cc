@@ -125,7 +125,7 @@ std::uint32_t ConditionStates::floor(std::uint32_t index) const {
   const Term& tail = automaton_->store().term(tails_[place.tail]);
   const bool may_end = place.nullable && state.partial.phase == CharPhase::kStart;
   // Within the string nothing of the tail has been read yet.
-  return may_end ? tail.floor : tail.cells;
+  return may_end ? tail.floor() : tail.cells();
 }
 
 }  // namespace maskd

@@ -74,6 +74,13 @@ TermId JoinedNames::EndOf(std::uint32_t text) {
   return StateTerms(*automaton_).Choice(ends);
 }
 
+std::optional<JoinedNames::Owner> JoinedNames::OnlyOwner(std::uint32_t text) const {
+  const Name& name = *by_text_[text];
+  if (name.of.size() != 1 || name.not_of.size() != others_.size()) return std::nullopt;
+  const auto& [object, number] = name.of.front();
+  return Owner{named_[object].cell, named_[object].tail, number};
+}
+
 std::optional<OtherNames> JoinedNames::Others() {
   if (others_.empty()) return std::nullopt;
   OtherNames all = {.any = others_.front().any,

@@ -48,6 +48,13 @@ class JoinedNames {
   TextList Texts();
   // The state behind the whole of Texts().texts[text], before its quote.
   TermId EndOf(std::uint32_t text);
+  // The object, if it is only one, that a whole name is of.
+  struct Owner {
+    TermId cell;
+    TermId tail;
+    std::uint32_t name;  // its number among the object's
+  };
+  [[nodiscard]] std::optional<Owner> OnlyOwner(std::uint32_t text) const;
   // The others of all, less what any of them has taken out.
   [[nodiscard]] std::optional<OtherNames> Others();
 

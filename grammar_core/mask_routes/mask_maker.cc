@@ -62,7 +62,7 @@ constexpr std::uint32_t KindBits(std::initializer_list<TermKind> kinds) {
 }  // namespace
 
 void MaskMaker::MarkRead(TermId state) {
-  lowest_floor_ = std::min(lowest_floor_, automaton_->store().term(state).floor);
+  lowest_floor_ = std::min(lowest_floor_, automaton_->store().term(state).floor());
 }
 
 MaskRef MaskMaker::MaskOf(TermId state) {

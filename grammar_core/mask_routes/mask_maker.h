@@ -131,6 +131,9 @@ class MaskMaker {
   bool WalkMembers(const TokenTrie& trie, const Parts& parts, OnNode allow);
   void WalkMember(const TokenTrie& trie, std::size_t quote, TermId member, OnNode allow);
   void WalkOthers(const TokenTrie& trie, std::size_t parent, const OtherNames& names, OnNode allow);
+  // What a whole name and its quote, the node `quote`, begin.
+  void WalkBehindName(const TokenTrie& trie, std::size_t quote, const JoinedNames::Owner& owner,
+                      OnNode allow);
   void WalkJoined(const TokenTrie& trie, std::size_t parent, JoinedNames* names, OnNode allow);
   void MakeByOtherNames(const OtherNames& names, MaskBuilder* mask);
   // Adds the masks of objects' names.

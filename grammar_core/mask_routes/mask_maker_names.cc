@@ -41,17 +41,26 @@ bool MaskMaker::WalkNames(const TokenTrie& trie, std::size_t parent, const Parts
   if (!names.list.IsAscii()) return false;
   const auto on_token = [&](std::size_t i) { allow(trie.nodes()[i]); };
   const auto on_quote = [&](std::size_t i, std::uint32_t text) {
-    const TrieNode quote = trie.nodes()[i];
-    const TermId end = StateTerms(*automaton_).EndOfName(parts.cell, names.names[text], *work_);
-    Path path;
-    path[quote.depth - 1] = states_.Enter(end, parts.tail);
-    WalkNodes(trie, i, i + quote.skip, &path, kAllNodes, allow);
+    WalkBehindName(trie, i, {parts.cell, parts.tail, names.names[text]}, allow);
   };
   const std::int64_t visited = parent == kRoot
                                    ? WalkTexts(trie, names.list, on_token, on_quote)
                                    : WalkTextsBelow(trie, parent, names.list, on_token, on_quote);
   work_->Spend(1 + visited / kNodesPerUnit);
   return true;
+}
+
+// A name that may be written has a value behind it, so the quote leads on.
+void MaskMaker::WalkBehindName(const TokenTrie& trie, std::size_t quote,
+                               const JoinedNames::Owner& owner, OnNode allow) {
+  const TrieNode node = trie.nodes()[quote];
+  allow(node);
+  if (node.skip == 1) return;
+  const std::vector<TermId> spines =
+      StateTerms(*automaton_).BehindName(owner.cell, owner.name, *work_);
+  Path path;
+  path[node.depth] = states_.Enter(spines, owner.tail);
+  WalkNodes(trie, quote + 1, quote + node.skip, &path, kAllNodes, allow);
 }
 
 bool MaskMaker::MakeByNames(const Parts& parts, MaskBuilder* mask) {
@@ -165,6 +174,8 @@ void MaskMaker::WalkJoined(const TokenTrie& trie, std::size_t parent, JoinedName
   work_->Spend(1 + static_cast<std::int64_t>(texts.texts.size()) / kNamesPerUnit);
   const auto on_token = [&](std::size_t i) { allow(trie.nodes()[i]); };
   const auto on_quote = [&](std::size_t i, std::uint32_t text) {
+    if (const auto owner = names->OnlyOwner(text); owner.has_value())
+      return WalkBehindName(trie, i, *owner, allow);
     const TrieNode quote = trie.nodes()[i];
     Path path;
     assert(quote.depth >= 1 && quote.depth <= path.size());

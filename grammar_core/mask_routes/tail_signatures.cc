@@ -128,7 +128,7 @@ std::optional<TailSignatures::Signature> TailSignatures::MakeSignature(TermId ta
     ++i;
   }
   // What the walk has read of the tail is what the signature depends on.
-  return Signature{taken, std::min(states.lowest_floor(), store_->term(tail).floor)};
+  return Signature{taken, std::min(states.lowest_floor(), store_->term(tail).floor())};
 }
 
 }  // namespace maskd

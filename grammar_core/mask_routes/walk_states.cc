@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cassert>
 #include <optional>
+#include <ranges>
+#include <span>
 
 #include "grammar_core/automaton/automaton_size.h"
 #include "grammar_core/automaton/state_terms.h"
@@ -31,13 +33,22 @@ WalkStates::State WalkStates::Enter(TermId head, TermId tail) {
   return EnterBefore(head, TailOf(tail, kNoTail));
 }
 
+// Tails are numbered from the far end on, as each names the next one. No term is made of two
+// spines: names are passed by the hundred, and what follows most of them is never read.
+WalkStates::State WalkStates::Enter(std::span<const TermId> spines, TermId tail) {
+  assert(!spines.empty() && "a name has something behind it");
+  TailId behind = TailOf(tail, kNoTail);
+  for (const TermId spine : spines.subspan(1) | std::views::reverse) behind = TailOf(spine, behind);
+  return EnterBefore(spines.front(), behind);
+}
+
 WalkStates::TailId WalkStates::TailOf(TermId spine, TailId next) {
   if (spine == kEmptyTerm) return next;
   const auto [at, is_new] =
       tail_ids_.try_emplace({spine, next}, static_cast<TailId>(tails_.size()));
   if (is_new) {
     const std::uint32_t floor =
-        next == kNoTail ? automaton_->store().term(spine).cells : tails_[next].floor;
+        next == kNoTail ? automaton_->store().term(spine).cells() : tails_[next].floor;
     tails_.push_back({spine, next, floor});
   }
   return at->second;
@@ -120,7 +131,7 @@ WalkStates::State WalkStates::MakeStep(State state, unsigned char byte) {
     place = FirstOf(place.tail);
   }
   const std::uint32_t floor =
-      place.tail == kNoTail ? store.term(place.cell).floor : tails_[place.tail].floor;
+      place.tail == kNoTail ? store.term(place.cell).floor() : tails_[place.tail].floor;
   lowest_floor_ = std::min(lowest_floor_, floor);
   const State next = EnterChoice(ways_);
   if (next != kFailed) table_[state + class_of_[byte]] = next;

@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,9 @@ class WalkStates {
   State Enter(TermId term);
   // The same of `head` before `tail`, which may not be Nothing.
   State Enter(TermId head, TermId tail);
+
+  // The same of spines one after the other, the first one first, before `tail`.
+  State Enter(std::span<const TermId> spines, TermId tail);
 
   // The state behind `byte`. Requires state > kFailed.
   State Step(State state, unsigned char byte) {

@@ -34,6 +34,7 @@ ObjectTerms::Shape& ObjectTerms::ShapeOf(std::uint32_t placed) {
   const ObjectSpec& spec = Spec(object);
   SortNames(object, shape.get());
   shape->space = TermId(lowering_->Lower(spec.space, 0));
+  shape->colon = store_->Byte(':');
   shape->after_colon = TermId(lowering_->Lower(spec.space_after_colon(), 0));
   shape->after_comma = TermId(lowering_->Lower(spec.space_after_comma(), 0));
   if (!spec.others.empty()) {
@@ -158,15 +159,35 @@ TermId ObjectTerms::Others(std::uint32_t object, std::uint32_t progress, std::ui
   return store_->Cat(name, store_->Cat(store_->Byte('"'), rest));
 }
 
-// Space, ":", space, the value, space, and the object from there on, made from the far end as Cat
-// has it. The value lies before the object on the stack, and an object within it is one more cell.
+// Space, ":", space, the value, space, and the object from there on. The value lies before the
+// object on the stack, and an object within it is one more cell.
+std::vector<TermId> ObjectTerms::SpinesOfValue(std::uint32_t object, NodeId value,
+                                               std::uint32_t progress) {
+  const Shape& shape = ShapeOf(object);
+  const TermId rest = Phase(object, progress, ObjectPhase::kNext);
+  std::vector<TermId> spines;
+  if (Spec(object).is_array)
+    spines = {shape.space, rest};
+  else
+    spines = {shape.space, shape.colon, shape.after_colon, Value(object, value), shape.space, rest};
+  std::erase(spines, kEmptyTerm);
+  return spines;
+}
+
+// From the far end, as Cat has it.
 TermId ObjectTerms::ValueAndRest(std::uint32_t object, NodeId value, std::uint32_t progress) {
-  const TermId space = ShapeOf(object).space;
-  TermId rest = store_->Cat(space, Phase(object, progress, ObjectPhase::kNext));
-  if (Spec(object).is_array) return rest;
-  rest = store_->Cat(Value(object, value), rest);
-  rest = store_->Cat(store_->Byte(':'), store_->Cat(ShapeOf(object).after_colon, rest));
-  return store_->Cat(space, rest);
+  TermId rest = kEmptyTerm;
+  for (const TermId spine : SpinesOfValue(object, value, progress) | std::views::reverse)
+    rest = store_->Cat(spine, rest);
+  return rest;
+}
+
+std::vector<TermId> ObjectTerms::SpinesAfterName(std::uint32_t object, std::uint32_t progress,
+                                                 std::uint32_t first, Work& work) {
+  Shape& shape = ShapeOf(object);
+  const auto ways = shape.progress.Write(progress, shape.members[first], work);
+  if (ways.size() == 1) return SpinesOfValue(object, ways[0].value, ways[0].progress);
+  return {AfterName(object, progress, first, work)};
 }
 
 // More than one way only where conditions give the member several values.
@@ -259,17 +280,39 @@ std::vector<ObjectTerms::NameEdge> ObjectTerms::NameEdges(std::uint32_t object,
   return edges;
 }
 
-// The names of the range ascend, and so do their next characters; names without one come first.
-CharTerm ObjectTerms::NamesBehind(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
-                                  std::uint32_t depth, std::uint32_t character, Work& work) {
-  const Shape& shape = ShapeOf(object);
+// The names of the range ascend, and so do their rests behind `depth`.
+ObjectTerms::NameRange ObjectTerms::NamesWith(const Shape& shape, NameRange within,
+                                              std::uint32_t depth, std::u32string_view text) const {
   const std::vector<std::u32string>& names = store_->text_set(shape.name_set);
-  const auto end = names.begin() + RangeEnd(shape, first, depth);
-  const auto at = std::partition_point(names.begin() + first, end, [&](const std::u32string& name) {
-    return name.size() == depth || name[depth] < character;
-  });
-  if (at == end || (*at)[depth] != character) return kNothingTerm;
-  return Names(object, progress, static_cast<std::uint32_t>(at - names.begin()), depth + 1, work);
+  const auto rest = [&](const std::u32string& name) {
+    return std::u32string_view(name).substr(depth, text.size());
+  };
+  const auto range = std::ranges::equal_range(
+      names.begin() + within.first, names.begin() + within.end, text, std::ranges::less(), rest);
+  return {static_cast<std::uint32_t>(range.begin() - names.begin()),
+          static_cast<std::uint32_t>(range.end() - names.begin())};
+}
+
+CharTerm ObjectTerms::NamesBehind(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
+                                  std::uint32_t depth, std::u32string_view text, Work& work) {
+  const Shape& shape = ShapeOf(object);
+  const auto [begin, end] = NamesWith(shape, {first, RangeEnd(shape, first, depth)}, depth, text);
+  if (begin == end) return kNothingTerm;
+  return Names(object, progress, begin, depth + static_cast<std::uint32_t>(text.size()), work);
+}
+
+// The shortest of the names that go on with a text comes first.
+std::optional<std::uint32_t> ObjectTerms::NameOf(std::uint32_t object, std::uint32_t progress,
+                                                 std::uint32_t first, std::uint32_t depth,
+                                                 std::u32string_view text, Work& work) {
+  Shape& shape = ShapeOf(object);
+  const auto [name, end] = NamesWith(shape, {first, RangeEnd(shape, first, depth)}, depth, text);
+  store_->AddEffort(NameEffort(object));
+  if (name == end || NameLength(object, name) != depth + text.size() ||
+      !shape.progress.MayWrite(progress, shape.members[name], work)) {
+    return std::nullopt;
+  }
+  return name;
 }
 
 std::uint32_t ObjectTerms::NameLength(std::uint32_t object, std::uint32_t name) {

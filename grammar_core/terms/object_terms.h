@@ -11,7 +11,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "grammar_core/base/held_bytes.h"
@@ -46,6 +48,10 @@ class ObjectTerms {
   // What follows the closing quote of the name that a nullable NameSet begins with.
   TermId AfterName(std::uint32_t object, std::uint32_t progress, std::uint32_t first, Work& work);
 
+  // The same as spines, the first one first and none of them empty: no term is made of them all.
+  std::vector<TermId> SpinesAfterName(std::uint32_t object, std::uint32_t progress,
+                                      std::uint32_t first, Work& work);
+
   // The next characters of a NameSet, ascending, each with the NameSet behind it.
   struct NameEdge {
     std::uint32_t character;
@@ -54,9 +60,14 @@ class ObjectTerms {
   // Spends work for each name that it looks at; meaningless when `work` failed.
   std::vector<NameEdge> NameEdges(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
                                   std::uint32_t depth, Work& work);
-  // The NameSet behind one next character; kNothingTerm where there is none.
+  // The NameSet behind `text`, at least a character; kNothingTerm where there is none.
   CharTerm NamesBehind(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
-                       std::uint32_t depth, std::uint32_t character, Work& work);
+                       std::uint32_t depth, std::u32string_view text, Work& work);
+
+  // The name of a NameSet that is `text` and nothing more, if it may be written.
+  std::optional<std::uint32_t> NameOf(std::uint32_t object, std::uint32_t progress,
+                                      std::uint32_t first, std::uint32_t depth,
+                                      std::u32string_view text, Work& work);
 
   // The texts of a NameSet, and which name of the object each is.
   struct NameTexts {
@@ -99,6 +110,7 @@ class ObjectTerms {
     std::uint32_t name_set = 0;          // the names, sorted, as a text set of the store
     std::vector<std::uint32_t> members;  // the member of each name of the set; no bare ones
     TermId space = kNothingTerm;
+    TermId colon = kNothingTerm;
     TermId after_colon = kNothingTerm;
     TermId after_comma = kNothingTerm;
     // The names of each of the spec's others, declared ones taken out.
@@ -130,6 +142,7 @@ class ObjectTerms {
   TermId Others(std::uint32_t object, std::uint32_t progress, std::uint32_t index);
   // After a name's quote: colon, value, and the object from `progress` on.
   TermId ValueAndRest(std::uint32_t object, NodeId value, std::uint32_t progress);
+  std::vector<TermId> SpinesOfValue(std::uint32_t object, NodeId value, std::uint32_t progress);
   TermId Phase(std::uint32_t object, std::uint32_t progress, ObjectPhase phase);
   // The step of an object whose members have lines of their own, behind its '{'.
   TermId StepInBlock(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
@@ -139,6 +152,13 @@ class ObjectTerms {
 
   // Lower bound of what an object still needs, '}' included.
   std::uint32_t MinBytes(std::uint32_t object, std::uint32_t progress, ObjectPhase phase);
+  // Names [first, end) of an object, those that go on with `text` behind `depth` characters.
+  struct NameRange {
+    std::uint32_t first;
+    std::uint32_t end;
+  };
+  [[nodiscard]] NameRange NamesWith(const Shape& shape, NameRange within, std::uint32_t depth,
+                                    std::u32string_view text) const;
   // The end of the range of names that share their first `depth` characters with name `first`.
   std::uint32_t RangeEnd(const Shape& shape, std::uint32_t first, std::uint32_t depth) const;
   void SortNames(std::uint32_t object, Shape* shape);

@@ -14,6 +14,7 @@
 #include <array>
 #include <atomic>
 #include <bitset>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -128,6 +129,69 @@ class PackedRow {
 };
 static_assert(sizeof(PackedRow) == 32);
 
+// What a token has from one of its bytes on, as 29 bits.
+class TokenRest {
+ public:
+  // Whether there is a number for it.
+  static bool Fits(std::uint32_t id, std::size_t offset) { return id < kIds && offset < kOffsets; }
+  // Requires Fits().
+  TokenRest(std::uint32_t id, std::size_t offset)
+      : code_(id << kOffsetBits | static_cast<std::uint32_t>(offset)) {}
+  explicit TokenRest(std::uint32_t code) : code_(code) {}
+  bool operator==(const TokenRest&) const = default;
+
+  [[nodiscard]] std::uint32_t code() const { return code_; }
+  // The token, and the first byte.
+  [[nodiscard]] std::uint32_t id() const { return code_ >> kOffsetBits; }
+  [[nodiscard]] std::size_t offset() const { return code_ & (kOffsets - 1); }
+
+ private:
+  static constexpr int kOffsetBits = 8;
+  static constexpr std::size_t kOffsets = 1U << kOffsetBits;
+  static constexpr std::uint32_t kIds = 1U << (29 - kOffsetBits);
+
+  std::uint32_t code_;
+};
+
+// Where the rests of a few tokens lead.
+class FewRests {
+ public:
+  static constexpr std::size_t kPlaces = 3;
+
+  // kUnknownTerm for any other rest. By any thread.
+  [[nodiscard]] TermId To(const TokenRest& rest) const {
+    for (const Place& place : places_)
+      if (place.code.load(std::memory_order_acquire) == rest.code()) return place.to;
+    return kUnknownTerm;
+  }
+  // For the writer: false where there is no place left.
+  bool Add(const TokenRest& rest, TermId to) {
+    for (Place& place : places_) {
+      if (place.code.load(std::memory_order_relaxed) != kFree) continue;
+      place.to = to;
+      place.code.store(rest.code(), std::memory_order_release);
+      return true;
+    }
+    return false;
+  }
+  // Calls visit(rest, target) for each.
+  template <typename Visit>
+  void VisitAll(Visit visit) const {
+    for (const Place& place : places_)
+      if (const std::uint32_t code = place.code.load(std::memory_order_relaxed); code != kFree)
+        visit(TokenRest(code), place.to);
+  }
+
+ private:
+  static constexpr std::uint32_t kFree = 0xFFFFFFFF;
+  struct Place {
+    std::atomic<std::uint32_t> code = kFree;
+    TermId to = kNothingTerm;
+  };
+  std::array<Place, kPlaces> places_;
+};
+static_assert(sizeof(FewRests) == 24);
+
 // A value of StateLinks::ways: an address, whose lowest three bits say of what, or the one
 // transition, which is odd.
 class StateWays {
@@ -137,9 +201,14 @@ class StateWays {
   // The value to be stored for each form, with release. A list or row must be aligned to 8 bytes
   // and live as long as the state.
   static StateWays Single(int byte_class, TermId to) {
-    return StateWays(std::uint64_t{to.value()} << 32 | static_cast<std::uint64_t>(byte_class) << 1 |
-                     1);
+    return StateWays(std::uint64_t{to.value()} << 32 | static_cast<std::uint64_t>(byte_class) << 2 |
+                     kSingle);
   }
+  // What is known is by a whole text: one, or a few.
+  static StateWays Rest(const TokenRest& rest, TermId to) {
+    return StateWays(std::uint64_t{to.value()} << 32 | std::uint64_t{rest.code()} << 3 | kRest);
+  }
+  static StateWays Rests(const FewRests* rests) { return StateWays(NumberOf(rests) | kRests); }
   static StateWays Row(const std::atomic<TermId>* row) { return StateWays(NumberOf(row)); }
   static StateWays Short(const ShortWays* ways) { return StateWays(NumberOf(ways) | kShort); }
   static StateWays Long(const LongWays* ways) { return StateWays(NumberOf(ways) | kLong); }
@@ -147,10 +216,25 @@ class StateWays {
 
   // As it is stored; and which form it is, where it is no list and no row.
   [[nodiscard]] std::uint64_t packed() const { return ways_; }
-  [[nodiscard]] bool none() const { return ways_ == 0; }
-  [[nodiscard]] bool is_single() const { return (ways_ & 1) != 0; }
+  // No byte's way is known; there may be those of texts.
+  [[nodiscard]] bool none() const { return ways_ == 0 || (ways_ & kRest) == kRest; }
+  [[nodiscard]] bool is_rest() const { return (ways_ & kTags) == kRest; }
+  [[nodiscard]] FewRests* rests() const {
+    return (ways_ & kTags) == kRests ? At<FewRests>() : nullptr;
+  }
+  [[nodiscard]] bool is_single() const { return (ways_ & kRest) == kSingle; }
+  // Where a rest leads, or kUnknownTerm.
+  [[nodiscard]] TermId BehindRest(const TokenRest& rest) const {
+    if (FewRests* const list = rests()) return list->To(rest);
+    return is_rest() && TokenRest(code()) == rest ? to() : kUnknownTerm;
+  }
+  // The one rest that is known, where it is one.
+  [[nodiscard]] TokenRest rest() const {
+    assert(is_rest());
+    return TokenRest(code());
+  }
   // The class of a single way, and its target.
-  [[nodiscard]] int byte_class() const { return static_cast<int>((ways_ >> 1) & 0xFF); }
+  [[nodiscard]] int byte_class() const { return static_cast<int>((ways_ >> 2) & 0xFF); }
   [[nodiscard]] TermId to() const { return TermId(static_cast<std::uint32_t>(ways_ >> 32)); }
   // What there is of these; null of the others.
   [[nodiscard]] std::atomic<TermId>* row() const {
@@ -187,7 +271,12 @@ class StateWays {
   static constexpr std::uint64_t kLong = 4;
   static constexpr std::uint64_t kPacked = 6;
   static constexpr std::uint64_t kTags = 7;
+  // What is odd is none of these: one transition, in place, or what texts lead to.
+  static constexpr std::uint64_t kSingle = 1;
+  static constexpr std::uint64_t kRest = 3;
+  static constexpr std::uint64_t kRests = 7;
 
+  [[nodiscard]] std::uint32_t code() const { return static_cast<std::uint32_t>(ways_) >> 3; }
   static std::uint64_t NumberOf(const void* address) {
     return reinterpret_cast<std::uintptr_t>(address);
   }

@@ -101,7 +101,7 @@ enum class TermKind : std::uint8_t {
   kNot,      // (term)
 };
 
-// One term, 48 bytes: what it is, and the facts that a step or a mask asks for without looking at
+// One term, 40 bytes: what it is, and the facts that a step or a mask asks for without looking at
 // its parts. Which of the flags and numbers are of bytes and which of characters, each line says.
 struct Term {
   TermKind kind = TermKind::kNothing;
@@ -123,16 +123,23 @@ struct Term {
   std::uint32_t b = 0;
   std::uint32_t c = 0;
   std::uint32_t d = 0;
+  // These kinds keep in c and d how long their spine is: others are one cell.
+  [[nodiscard]] bool HasSpine() const { return kind == TermKind::kCat || kind == TermKind::kAlt; }
 
  public:
-  std::uint32_t cells = 0;  // bytes: length of the spine
-  std::uint32_t floor = 0;  // bytes: cells that a step from here leaves unread
+  // Bytes: length of the spine.
+  [[nodiscard]] std::uint32_t cells() const {
+    if (HasSpine()) return c;
+    return kind == TermKind::kNothing || kind == TermKind::kEmpty ? 0 : 1;
+  }
+  // Bytes: cells that a step from here leaves unread.
+  [[nodiscard]] std::uint32_t floor() const { return HasSpine() ? d : 0; }
   // Lower bound of the shortest string (characters: as JSON), saturating; in the unit of the
   // grammar's Measure.
   std::uint32_t min_bytes = 0;
   Hash128 key;
 };
-static_assert(sizeof(Term) == 48);
+static_assert(sizeof(Term) == 40);
 
 // "No object" in an Encode term.
 inline constexpr std::uint32_t kNoObject = 0xFFFFFFFF;

@@ -65,7 +65,6 @@ Level TermStore::Intern(const Id& id, Fill fill) {
   term.b = id.b;
   term.c = id.c;
   term.d = id.d;
-  term.cells = 1;
   fill(&term);
   return Level(term_id);
 }
@@ -111,9 +110,9 @@ AnyTerm TermStore::CatCell(AnyTerm head, AnyTerm tail) {
     term->clamped = h.clamped || t.clamped;
     term->in_distinct = h.in_distinct;
     term->in_limited = h.in_limited;
-    term->cells = t.cells + 1;
+    term->c = t.cells() + 1;
     term->depth = std::max<std::uint16_t>(Above(h.depth), h.nullable ? t.depth : 0);
-    term->floor = h.nullable ? t.floor : t.cells;
+    term->d = h.nullable ? t.floor() : t.cells();
     term->min_bytes = SaturatingAdd(h.min_bytes, t.min_bytes);
     term->key = Mix(Mix(Seed(TermKind::kCat), h.key), t.key);
   });
@@ -128,7 +127,8 @@ AnyTerm TermStore::AltTerm(std::vector<AnyTerm> branches) {
 
 void TermStore::FillAlt(Term* term, std::span<const AnyTerm> branches) const {
   term->min_bytes = kNoEnd;
-  term->floor = kNoEnd;
+  term->c = 0;
+  term->d = kNoEnd;
   term->may_be_empty = true;
   Hash128 key = Seed(TermKind::kAlt);
   for (const AnyTerm id : branches) {
@@ -138,9 +138,9 @@ void TermStore::FillAlt(Term* term, std::span<const AnyTerm> branches) const {
     term->clamped |= branch.clamped;
     term->in_distinct |= branch.in_distinct;
     term->in_limited |= branch.in_limited;
-    term->cells = std::max(term->cells, branch.cells);
+    term->c = std::max(term->c, branch.cells());
     term->depth = std::max(term->depth, Above(branch.depth));
-    term->floor = std::min(term->floor, branch.floor);
+    term->d = std::min(term->d, branch.floor());
     term->min_bytes = std::min(term->min_bytes, branch.min_bytes);
     key = MixUnordered(key, branch.key);
   }
@@ -204,7 +204,9 @@ AnyTerm TermStore::Adopt(const Term& like, std::vector<AnyTerm> list) {
     std::ranges::sort(list);
     payload = InternList(std::move(list));
   }
-  return Intern<AnyTerm>({like.kind, payload, like.b, like.c, like.d}, [&](Term* term) {
+  Id id = ByTerm::IdOf(like);
+  id.a = payload;
+  return Intern<AnyTerm>(id, [&](Term* term) {
     *term = like;
     term->a = payload;
   });
@@ -480,12 +482,27 @@ CharTerm TermStore::Not(CharTerm inner) {
   });
 }
 
+// Of each step: no list is made of them.
 std::int64_t TermStore::held_bytes() const {
-  return terms_.chunk_bytes() + links_.chunk_bytes() + lists_.chunk_bytes() +
-         placed_objects_.chunk_bytes() + own_byte_sets_.chunk_bytes() +
-         own_text_sets_.chunk_bytes() + TableBytes(ids_) + TableBytes(list_ids_) +
-         TableBytes(placed_ids_) + TableBytes(bytes_suffix_) + TableBytes(text_suffix_) +
-         list_bytes_;
+  return terms_.chunk_bytes() + links_.chunk_bytes() + TableBytes(ids_) + ListBytes() + SetBytes();
+}
+
+std::vector<HeldPart> TermStore::parts() const {
+  return {{"terms", terms_.chunk_bytes()},
+          {"links", links_.chunk_bytes()},
+          {"table of terms", TableBytes(ids_)},
+          {"lists of terms", ListBytes()},
+          {"sets of bytes and texts, places", SetBytes()}};
+}
+
+std::int64_t TermStore::ListBytes() const {
+  return lists_.chunk_bytes() + TableBytes(list_ids_) + list_bytes_;
+}
+
+std::int64_t TermStore::SetBytes() const {
+  return placed_objects_.chunk_bytes() + own_byte_sets_.chunk_bytes() +
+         own_text_sets_.chunk_bytes() + TableBytes(placed_ids_) + TableBytes(bytes_suffix_) +
+         TableBytes(text_suffix_);
 }
 
 }  // namespace maskd

@@ -25,6 +25,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 
+#include "grammar_core/base/held_bytes.h"
 #include "grammar_core/base/stable_vector.h"
 #include "grammar_core/base/work.h"
 #include "grammar_core/ir/counts.h"
@@ -216,6 +217,8 @@ class TermStore {
 
   // Bytes held by terms, their links, lists and hash tables.
   [[nodiscard]] std::int64_t held_bytes() const;
+  // The same by kind: they add up to it.
+  [[nodiscard]] std::vector<HeldPart> parts() const;
 
  private:
   static constexpr std::uint64_t kDepthSeed = 0x6465707468;
@@ -242,14 +245,18 @@ class TermStore {
   // Most terms take no more chunks than they need.
   template <typename T>
   using Table = StableVector<T, 2>;
+  // For what most grammars have few of, or none.
+  template <typename T>
+  using FewTable = StableVector<T, 1, 3>;
   // Terms by their ids, and lists by what they hold: both are kept once, in their own tables.
   struct ByTerm {
     using is_transparent = void;
     const Table<Term>* terms;
-    [[nodiscard]] Id IdOf(AnyTerm id) const {
-      const Term& term = (*terms)[id.value()];
+    [[nodiscard]] static Id IdOf(const Term& term) {
+      if (term.HasSpine()) return {term.kind, term.a, term.b, 0, 0};
       return {term.kind, term.a, term.b, term.c, term.d};
     }
+    [[nodiscard]] Id IdOf(AnyTerm id) const { return IdOf((*terms)[id.value()]); }
     std::size_t operator()(const Id& id) const {
       return absl::HashOf(id.kind, id.a, id.b, id.c, id.d);
     }
@@ -260,7 +267,7 @@ class TermStore {
   struct ByList {
     using is_transparent = void;
     using List = std::vector<AnyTerm>;
-    const Table<List>* lists;
+    const FewTable<List>* lists;
     std::size_t operator()(const List& list) const { return absl::HashOf(list); }
     std::size_t operator()(std::uint32_t index) const { return (*this)((*lists)[index]); }
     bool operator()(std::uint32_t x, std::uint32_t y) const { return x == y; }
@@ -322,15 +329,18 @@ class TermStore {
   }
   Hash128 Seed(TermKind kind) const { return Mix(Hash128{}, static_cast<std::uint64_t>(kind)); }
 
+  [[nodiscard]] std::int64_t ListBytes() const;
+  [[nodiscard]] std::int64_t SetBytes() const;
+
   const GrammarFacts* facts_;
   const std::uint32_t clamp_;
   Table<Term> terms_;
   Table<StateLinks> links_;  // of each term
   absl::flat_hash_set<AnyTerm, ByTerm, ByTerm> ids_{0, ByTerm{&terms_}, ByTerm{&terms_}};
   // Numbered after the IR's.
-  StableVector<PlacedObject> placed_objects_;
+  FewTable<PlacedObject> placed_objects_;
   absl::flat_hash_map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> placed_ids_;
-  Table<std::vector<AnyTerm>> lists_;
+  FewTable<std::vector<AnyTerm>> lists_;
   absl::flat_hash_set<std::uint32_t, ByList, ByList> list_ids_{0, ByList{&lists_}, ByList{&lists_}};
   // The key of an And or Not with a clamped part.
   [[nodiscard]] Hash128 OwnKey(TermKind kind, std::uint32_t payload) const {
@@ -344,8 +354,8 @@ class TermStore {
   // Every character string; as a repetition of any character it is so, too.
   CharTerm all_text_ = kNothingTerm;
   // Numbered after the IR's.
-  StableVector<ByteBits> own_byte_sets_;
-  StableVector<std::vector<std::u32string>> own_text_sets_;
+  FewTable<ByteBits> own_byte_sets_;
+  FewTable<std::vector<std::u32string>> own_text_sets_;
   // Content hashes of literal suffixes, by string and by text; made on first use.
   absl::flat_hash_map<std::uint32_t, std::vector<Hash128>> bytes_suffix_;
   absl::flat_hash_map<std::uint32_t, std::vector<Hash128>> text_suffix_;

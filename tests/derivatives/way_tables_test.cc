@@ -40,6 +40,23 @@ class WayTablesTest : public testing::Test {
   WayTables tables_{&parts_.store, &first_, parts_.classes.count()};
 };
 
+// Rests are dropped once a byte's way is put: they are what whole texts lead to, and no more.
+TEST_F(WayTablesTest, RestsOfTokensStandWhereNoByteIsKnown) {
+  const TermId state = parts_.start();
+  const auto behind = [&](std::uint32_t id) {
+    return StateWays(parts_.store.links(state).ways.load()).BehindRest(TokenRest(id, 0));
+  };
+  for (std::uint32_t id = 1; id <= 3; ++id)
+    EXPECT_TRUE(tables_.PutRest(state, TokenRest(id, 0), TermId(100 + id)));
+  EXPECT_FALSE(tables_.PutRest(state, TokenRest(4, 0), TermId(104)));
+  for (std::uint32_t id = 1; id <= 3; ++id) EXPECT_EQ(behind(id), TermId(100 + id));
+  EXPECT_EQ(behind(4), kUnknownTerm);
+  tables_.Put(state, parts_.ClassOf('a'), TermId(1000));
+  EXPECT_EQ(To(state, parts_.ClassOf('a')), TermId(1000));
+  EXPECT_EQ(behind(1), kUnknownTerm);
+  EXPECT_FALSE(tables_.PutRest(state, TokenRest(1, 0), TermId(101)));
+}
+
 // One, a few, more, then a row: whatever form a state's transitions have, they are those put.
 TEST_F(WayTablesTest, EveryFormKeepsWhatWasPut) {
   const TermId state = parts_.start();

@@ -67,11 +67,11 @@ TEST_F(WalkStatesTest, TheFloorIsTheLowestOfWhatWasSteppedFrom) {
   const TermId inner = grammar_.Behind("{\"a\":[1,");
   const WalkStates::State at = states.Enter(inner);
   states.Step(at, '2');
-  EXPECT_EQ(states.lowest_floor(), grammar_.automaton().store().term(inner).floor);
+  EXPECT_EQ(states.lowest_floor(), grammar_.automaton().store().term(inner).floor());
   const TermId outer = grammar_.Behind("{\"a\":[1]");
   states.Step(states.Enter(outer), '}');
-  EXPECT_EQ(states.lowest_floor(), std::min(grammar_.automaton().store().term(inner).floor,
-                                            grammar_.automaton().store().term(outer).floor));
+  EXPECT_EQ(states.lowest_floor(), std::min(grammar_.automaton().store().term(inner).floor(),
+                                            grammar_.automaton().store().term(outer).floor()));
 }
 
 // What a walk makes of a cell serves it before every tail: a second one adds nothing to the

@@ -79,14 +79,27 @@ TEST_F(ObjectTermsTest, OneCharacterLeadsWhereItsEdgeDoes) {
     for (const auto& [character, behind] : parts_.objects.NameEdges(
              names.object, names.progress, names.first, names.depth, parts_.work))
       edges[character] = behind;
-    for (std::uint32_t character = 0; character < 256; ++character) {
+    for (char32_t character = 0; character < 256; ++character) {
       const CharTerm expected = edges.contains(character) ? edges[character] : kNothingTerm;
       EXPECT_EQ(parts_.objects.NamesBehind(names.object, names.progress, names.first, names.depth,
-                                           character, parts_.work),
+                                           {&character, 1}, parts_.work),
                 expected)
-          << text << " " << character;
+          << text << " " << std::uint32_t{character};
     }
   }
+}
+
+TEST_F(ObjectTermsTest, MoreCharactersLeadWhereOneAfterTheOtherDoes) {
+  const NameSetView names = NamesBehind("{\"");
+  const auto behind = [&](const NameSetView& from, std::u32string_view text) {
+    return parts_.objects.NamesBehind(from.object, from.progress, from.first, from.depth, text,
+                                      parts_.work);
+  };
+  const CharTerm first = behind(names, U"b");
+  EXPECT_EQ(behind(names, U"bc"), behind(AsNameSet(parts_.store.term(first)), U"c"));
+  EXPECT_NE(behind(names, U"bc"), kNothingTerm);
+  EXPECT_EQ(behind(names, U"bd"), kNothingTerm);
+  EXPECT_EQ(behind(names, U"bcd"), kNothingTerm);
 }
 
 TEST_F(ObjectTermsTest, LengthsAreInCharacters) {

@@ -27,6 +27,58 @@ TEST(StateWaysTest, ASingleOneIsOfOneClass) {
   EXPECT_EQ(ways.more(), nullptr);
 }
 
+constexpr std::uint32_t kLastId = (1U << 21) - 1;
+
+void ExpectNoByteKnown(const StateWays& ways) {
+  EXPECT_TRUE(ways.none());
+  EXPECT_FALSE(ways.is_single());
+  for (int byte_class = 0; byte_class < 256; ++byte_class)
+    EXPECT_EQ(ways.To(byte_class), kUnknownTerm);
+  EXPECT_EQ(ways.row(), nullptr);
+  EXPECT_EQ(ways.few(), nullptr);
+  EXPECT_EQ(ways.more(), nullptr);
+  EXPECT_EQ(ways.packed_row(), nullptr);
+}
+
+TEST(StateWaysTest, ARestIsOfOneTokenFromOneOfItsBytesOn) {
+  EXPECT_TRUE(TokenRest::Fits(kLastId, 255));
+  EXPECT_FALSE(TokenRest::Fits(kLastId + 1, 0));
+  EXPECT_FALSE(TokenRest::Fits(0, 256));
+  const TokenRest rest(kLastId, 255);
+  EXPECT_EQ(rest.id(), kLastId);
+  EXPECT_EQ(rest.offset(), 255);
+  const StateWays ways = StateWays::Rest(rest, TermId(0xFFFFFFF0));
+  EXPECT_TRUE(ways.is_rest());
+  EXPECT_EQ(ways.rest(), rest);
+  EXPECT_EQ(ways.rests(), nullptr);
+  EXPECT_EQ(ways.BehindRest(rest), TermId(0xFFFFFFF0));
+  EXPECT_EQ(ways.BehindRest(TokenRest(kLastId, 254)), kUnknownTerm);
+  EXPECT_EQ(ways.BehindRest(TokenRest(kLastId - 1, 255)), kUnknownTerm);
+  EXPECT_EQ(StateWays(0).BehindRest(TokenRest(0, 0)), kUnknownTerm);
+  ExpectNoByteKnown(ways);
+}
+
+TEST(StateWaysTest, AFewRestsAreOneListUntilItIsFull) {
+  FewRests list;
+  EXPECT_EQ(list.To(TokenRest(kLastId, 255)), kUnknownTerm);
+  for (std::uint32_t i = 0; i < FewRests::kPlaces; ++i)
+    EXPECT_TRUE(list.Add(TokenRest(i, 1), TermId(10 + i)));
+  EXPECT_FALSE(list.Add(TokenRest(9, 1), TermId(19)));
+  const StateWays ways = StateWays::Rests(&list);
+  EXPECT_EQ(ways.rests(), &list);
+  EXPECT_FALSE(ways.is_rest());
+  for (std::uint32_t i = 0; i < FewRests::kPlaces; ++i)
+    EXPECT_EQ(ways.BehindRest(TokenRest(i, 1)), TermId(10 + i));
+  EXPECT_EQ(ways.BehindRest(TokenRest(9, 1)), kUnknownTerm);
+  int visited = 0;
+  list.VisitAll([&](const TokenRest& rest, TermId to) {
+    EXPECT_EQ(to.value(), 10 + rest.id());
+    ++visited;
+  });
+  EXPECT_EQ(visited, 3);
+  ExpectNoByteKnown(ways);
+}
+
 TEST(StateWaysTest, AListKnowsWhichClassesLeadNowhere) {
   ClassSet may;
   may.set(3).set(4).set(9);

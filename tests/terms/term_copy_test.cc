@@ -99,7 +99,7 @@ TEST(TermCopyDeepTest, ADeepStack) {
   EngineParts to(ir);
   const TermId deep = from.Behind(std::string(5'000, '('));
   TermCopy copy({&from.store, &from.objects, &from.numbers}, {&to.store, &to.objects, &to.numbers});
-  EXPECT_EQ(to.store.term(copy.Of(deep)).cells, from.store.term(deep).cells);
+  EXPECT_EQ(to.store.term(copy.Of(deep)).cells(), from.store.term(deep).cells());
 }
 
 }  // namespace
