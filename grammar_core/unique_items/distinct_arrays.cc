@@ -18,6 +18,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
+#include "grammar_core/base/held_bytes.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/terms/encoding.h"
 
@@ -422,6 +423,11 @@ std::int64_t DistinctArrays::held_bytes() const {
   return static_cast<std::int64_t>(places_.size() * sizeof(Place) + leaves_.size() * sizeof(Leaf) +
                                    items_.size() * sizeof(Item) +
                                    characters_.size() * sizeof(Character)) +
+         text_bytes_;
+}
+
+std::int64_t DistinctArrays::heap_bytes() const {
+  return HeldBytes(places_) + HeldBytes(leaves_) + HeldBytes(items_) + HeldBytes(characters_) +
          text_bytes_;
 }
 

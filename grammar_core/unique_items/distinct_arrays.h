@@ -104,6 +104,8 @@ class DistinctArrays {
 
   // Roughly.
   [[nodiscard]] std::int64_t held_bytes() const;
+  // What all of it takes of the heap, room for more included.
+  [[nodiscard]] std::int64_t heap_bytes() const;
 
  private:
   enum class Phase : std::uint8_t {

@@ -14,6 +14,7 @@
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/base/error.h"
+#include "grammar_core/base/held_bytes.h"
 #include "grammar_core/terms/term_views.h"
 
 namespace maskd {
@@ -64,7 +65,7 @@ RowMemory::State RowMemory::Scratch::Keep(State state) {
     memory_->known_ends_ = {};
   }
   const State kept = is_new ? memory_->StateOf(std::move(ways)) : state;
-  if (memory_->scratches_ == 0) memory_->Count(memory_->held_bytes());
+  if (memory_->scratches_ == 0) memory_->Count(memory_->heap_bytes());
   return kept;
 }
 
@@ -72,9 +73,9 @@ RowMemory::~RowMemory() { Count(0); }
 
 std::int64_t RowMemory::LiveBytes() { return live_bytes.load(std::memory_order_relaxed); }
 
-void RowMemory::Count(std::int64_t held_bytes) {
-  live_bytes.fetch_add(held_bytes - counted_bytes_, std::memory_order_relaxed);
-  counted_bytes_ = held_bytes;
+void RowMemory::Count(std::int64_t heap_bytes) {
+  live_bytes.fetch_add(heap_bytes - counted_bytes_, std::memory_order_relaxed);
+  counted_bytes_ = heap_bytes;
 }
 
 RowMemory::Ways RowMemory::WaysOf(State state) const {
@@ -139,6 +140,7 @@ std::shared_ptr<RowMemory> RowMemory::CopyTo(Automaton* automaton, std::span<Sta
     }
   }
   assert(next == terms.end() && "each state took the terms that it gave");
+  copy->Count(copy->heap_bytes());
   return copy;
 }
 
@@ -301,6 +303,11 @@ std::optional<RowMemory::InItem> RowMemory::InItemString(State state) const {
 
 std::int64_t RowMemory::held_bytes() const {
   return arrays_.held_bytes() + static_cast<std::int64_t>(states_.size() * sizeof(OwnState));
+}
+
+// Own states within many arrays hold some more each; they are few.
+std::int64_t RowMemory::heap_bytes() const {
+  return static_cast<std::int64_t>(sizeof(*this)) + arrays_.heap_bytes() + HeldBytes(states_);
 }
 
 }  // namespace maskd

@@ -153,8 +153,11 @@ class RowMemory {
   // What searches have found, by the keys of ways.
   [[nodiscard]] absl::flat_hash_map<Hash128, bool>& known_ends() { return known_ends_; }
 
-  // Roughly.
+  // What the row has written, roughly: bounded by Limits::row_bytes, so it is the same wherever the
+  // row has moved.
   [[nodiscard]] std::int64_t held_bytes() const;
+  // What that takes of the heap, room for more included.
+  [[nodiscard]] std::int64_t heap_bytes() const;
 
  private:
   // Own states have the numbers from here on; no store has so many terms.
@@ -188,7 +191,7 @@ class RowMemory {
   void Merge(Ways* ways) const;
   bool WithinLimits(Work& work) const;
   // Counts what this holds by now for LiveBytes().
-  void Count(std::int64_t held_bytes);
+  void Count(std::int64_t heap_bytes);
 
   Automaton* const automaton_;
   std::recursive_mutex mutex_;

@@ -120,5 +120,33 @@ TEST_P(GrammarCostsTest, AreWhatTheHeapHasGiven) {
 INSTANTIATE_TEST_SUITE_P(Sources, GrammarCostsTest, testing::ValuesIn(Cases()),
                          [](const auto& info) { return info.param.name; });
 
+// A row alone: the grammar has all states of its text before, from another row.
+class RowBytesTest : public testing::TestWithParam<int> {};
+
+TEST_P(RowBytesTest, AreWhatTheHeapHasGiven) {
+  const GrammarSource source = {
+      "json_schema",
+      R"({"type":"array","uniqueItems":true,"items":{"type":"object","properties":)"
+      R"({"id":{"type":"integer"},"a_rather_long_name":{"type":"string"}}}})",
+      {}};
+  std::string text = "[";
+  for (int i = 0; i < GetParam(); ++i)
+    absl::StrAppend(&text, i == 0 ? "" : ",", "{\"id\":", i, ",\"a_rather_long_name\":\"item ", i,
+                    "\"}");
+  const auto grammar =
+      CompiledAndUsed({"", source, text}, TokenizerSpace::Create(TestVocabulary()));
+  ASSERT_NE(grammar, nullptr);
+  Matcher row(grammar);
+  const std::int64_t said_before = Matcher::LiveBytes();
+  const std::int64_t before = live_bytes;
+  for (const char byte : text) ASSERT_TRUE(row.Accept(static_cast<unsigned char>(byte)).ok());
+  const auto taken = static_cast<double>(live_bytes - before);
+  const auto said = static_cast<double>(Matcher::LiveBytes() - said_before);
+  EXPECT_GT(said, 0.9 * taken) << "of " << taken;
+  EXPECT_LT(said, 1.1 * taken) << "of " << taken;
+}
+
+INSTANTIATE_TEST_SUITE_P(Items, RowBytesTest, testing::Values(5, 40, 150, 300));
+
 }  // namespace
 }  // namespace maskd
