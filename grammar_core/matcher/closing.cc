@@ -132,7 +132,7 @@ MaskRef ClosingMasks::MakeShared(const TokenStepper& stepper, State state, const
 
 MaskRef ClosingMasks::NarrowOwn(const TokenStepper& stepper, State state, const MaskRef& mask,
                                 const ClosingLevelList& list, int rest) {
-  if (IsFarFromEnd(list.most(), rest)) return mask;
+  if (IsFarFromEnd(list.most(), rest, endings_->LongestPart(stepper))) return mask;
   const TokenMask plain = *mask;
   TokenMask fitting = OwnClosing(&stepper, endings_.get(), state, plain, rest).Fitting(list);
   KeepStops(stepper, state, plain, &fitting);

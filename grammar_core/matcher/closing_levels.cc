@@ -12,11 +12,16 @@
 #include <array>
 #include <atomic>
 #include <cassert>
+#include <span>
 #include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/mask_routes/closure.h"
+#include "grammar_core/matcher/closing_strings.h"
 #include "grammar_core/rows/row_states.h"
 #include "grammar_core/rows/token_steps.h"
 #include "grammar_core/terms/term_views.h"
@@ -98,7 +103,9 @@ class ClosingLevels::Maker {
         digits_(*digits),
         work_(*work),
         items_budget_(ItemsBudget()),
-        items_work_(items_budget_) {}
+        items_work_(items_budget_),
+        strings_(&row_, work),
+        is_remembered_(row_.automaton().tables().remembers()) {}
 
   Levels Make(TermId state) {
     const TokenizerSpace& tokenizer = stepper_.grammar().tokenizer();
@@ -110,11 +117,14 @@ class ClosingLevels::Maker {
       Add(id, row_.AtTokenEnd(next));
       return false;
     };
-    const std::optional<Closure> closure = ClosureOf(state);
+    const std::vector<TermId> strings = strings_.Of(state);
+    const std::optional<Closure> closure = strings_.ClosureOf(strings);
     if (closure.has_value()) {
-      AddWithin(*closure, state);
+      AddWithin(*closure, state, strings);
       const auto trie = tokenizer.masks().TrieOf(closure->candidates);
       VisitTokenSteps(tokenizer.index(), *trie, row_, RowMemory::Of(state), work_, enter, arrive);
+    } else if (strings_.BeginsInString(state)) {
+      WalkString(state);
     } else {
       // What a row may not repeat is a matter of bytes, not of their classes.
       const bool by_class = !row_.automaton().tables().remembers();
@@ -132,58 +142,148 @@ class ClosingLevels::Maker {
   }
 
  private:
-  [[nodiscard]] std::optional<Closure> ClosureOf(TermId state) {
-    Automaton& automaton = row_.automaton();
-    if (row_.names_tokens() || row_.limits_tokens()) return std::nullopt;
-    if (FreeString(automaton.store(), state) == nullptr) return std::nullopt;
-    return FindStructuralClosure(&automaton, state, work_);
-  }
+  // The tokens of an ending, and its key where rows may have own states.
+  using Place = std::pair<int, std::uint64_t>;
 
-  // Tokens of the string's own characters: those of so many as it must still have lead each to a
-  // state of its own, all longer ones behind that.
-  void AddWithin(const Closure& closure, TermId string) {
-    MaskStore& masks = stepper_.grammar().tokenizer().masks();
-    assert(FreeString(row_.automaton().store(), string) != nullptr && "ClosureOf() has looked");
-    const Term& text = *FreeString(row_.automaton().store(), string);
-    State state = RowMemory::Of(string);
-    const auto needed = std::min<std::uint32_t>(AsRepeat<CharTerm>(text).min, kIndexedCharacters);
+  // Tokens of the strings' own characters, by their number.
+  void AddWithin(const Closure& closure, TermId state, const std::vector<TermId>& strings) {
+    const std::uint32_t own = strings_.OwnCharacters(state, strings);
     CharacterClass characters = closure.characters;
     const int most = characters.max_chars;
     unsigned char sample = 0;
     while (sample < 0x7F && !characters.ascii[sample]) ++sample;
+    assert(!strings.empty() && "ClosureOf() has looked");
+    State at = RowMemory::Of(state);
     std::optional<TokenMask> shorter;
-    for (std::uint32_t count = 1; count <= needed + 1 && work_.Spend(); ++count) {
-      const bool is_last = count > needed;
-      state = row_.Take(state, sample, work_);
-      if (state == kNothingTerm || state == kFailedTerm) return;
-      characters.max_chars = is_last ? most : std::min(most, static_cast<int>(count));
-      TokenMask within = *masks.TokensWithin(characters);
+    std::optional<Place> place;
+    // Those of up to `count` characters that are not in a level yet.
+    const auto add = [&](int count) {
+      characters.max_chars = std::min(most, count);
+      TokenMask within = *stepper_.grammar().tokenizer().masks().TokensWithin(characters);
       TokenMask added = within;
       if (shorter.has_value()) added.Subtract(*shorter);
-      AddAll(added, row_.AtTokenEnd(state));
+      AddAll(added, *place);
       shorter = std::move(within);
+    };
+    for (std::uint32_t count = 1; count <= own + 1 && work_.Spend(); ++count) {
+      at = row_.Take(at, sample, work_);
+      if (at == kFailedTerm) return;
+      if (at == kNothingTerm) break;
+      const Place next = PlaceOf(row_.AtTokenEnd(at));
+      if (place.has_value() && *place != next) add(static_cast<int>(count - 1));
+      place = next;
     }
+    if (place.has_value()) add(most);
+  }
+
+  // A string that must not be one of some, or be like a pattern, is mostly one of any characters
+  // after a few. All tokens that come to the first such state and go on with its characters lead to
+  // it, and are not walked any further.
+  void WalkString(TermId from) {
+    const TokenizerSpace& tokenizer = stepper_.grammar().tokenizer();
+    const TokenTrie& trie = tokenizer.index().trie();
+    const std::span<const TrieNode> nodes = trie.nodes();
+    std::vector<std::pair<std::size_t, std::size_t>> walked;  // nodes, and dead ones with all below
+    State free = kNothingTerm;
+    std::optional<Closure> closure;
+    absl::flat_hash_set<State> others;  // that are not free
+    const auto is_free = [&](State next) {
+      if (closure.has_value() || RowStates::IsOwn(next)) return next == free;
+      if (!others.insert(next).second) return false;
+      closure = strings_.FreeClosureOf(RowMemory::TermOf(next));
+      if (closure.has_value()) free = next;
+      return closure.has_value();
+    };
+    std::array<State, TokenTrie::kMaxDepth + 1> path;
+    std::array<unsigned char, TokenTrie::kMaxDepth> bytes;
+    path[0] = RowMemory::Of(from);
+    constexpr std::int64_t kNodesPerUnit = 64;  // as in token_steps.h
+    std::int64_t visited = 0;
+    for (std::size_t i = 0; i < nodes.size(); ++visited) {
+      if (visited % kNodesPerUnit == 0 && !work_.Spend()) return;
+      const TrieNode& node = nodes[i];
+      bytes[node.depth - 1] = static_cast<unsigned char>(node.byte);
+      const State next = row_.Take(path[node.depth - 1], bytes[node.depth - 1], work_);
+      if (next == kFailedTerm) return;
+      if (next == kNothingTerm) {
+        walked.emplace_back(i, i + node.skip);
+        i += node.skip;
+        continue;
+      }
+      if (is_free(next) &&
+          ClosingStrings::IsWithin(closure->characters, std::span(bytes).first(node.depth))) {
+        i += node.skip;
+        continue;
+      }
+      if (node.token != TokenTrie::kNoToken) {
+        walked.emplace_back(i, i + 1);
+        trie.VisitTokens(node, [&](TokenId id) { AddText(id, next); });
+      }
+      path[node.depth] = next;
+      ++i;
+    }
+    AddLong(from);
+    if (!closure.has_value() || !work_.ok()) return;
+    TokenMask known(stepper_.vocabulary().size());
+    for (const auto& [begin, end] : walked) {
+      for (std::size_t at = begin; at < end; ++at)
+        if (nodes[at].token != TokenTrie::kNoToken)
+          trie.VisitTokens(nodes[at], [&](TokenId id) { known.Allow(id); });
+    }
+    TokenMask within = *tokenizer.masks().TokensWithin(closure->characters);
+    within.Subtract(known);
+    known.Merge(within);
+    const auto arrive = [&](TokenId id, State next) {
+      if (!known.Allows(id)) AddText(id, next);
+      return false;
+    };
+    const auto rest = tokenizer.masks().TrieOf(closure->candidates);
+    const auto enter = [](State, const TrieNode&) { return true; };
+    VisitTrieSteps(*rest, row_, RowMemory::Of(from), work_, enter, arrive);
+    AddAll(within, PlaceOf(row_.AtTokenEnd(free)));
+  }
+
+  // Tokens too long for a trie.
+  void AddLong(TermId from) {
+    const TokenIndex& index = stepper_.grammar().tokenizer().index();
+    for (const TokenId id : index.trie().long_tokens()) {
+      const absl::string_view bytes = index.vocabulary().TokenBytes(id);
+      std::size_t taken = 0;
+      const State next = row_.StepText(RowMemory::Of(from), bytes, &taken, work_);
+      if (!work_.ok()) return;
+      if (taken == bytes.size()) AddText(id, next);
+    }
+  }
+
+  // A token that is taken by its bytes.
+  void AddText(TokenId id, State next) {
+    if (!row_.automaton().tables().IsMarker(id)) Add(id, row_.AtTokenEnd(next));
   }
 
   void Add(TokenId id, State next) {
     Recent& recent = recent_[next.value() % kRecent];
-    if (recent.next != next) recent = {next, PlaceOf(endings_.Few(stepper_, next, items_work_))};
+    if (recent.next != next) recent = {next, LevelOf(PlaceOf(next))};
     assert(recent.level < levels_.size());
     levels_[recent.level].tokens.push_back(id);
   }
 
-  void AddAll(const TokenMask& tokens, State next) {
+  void AddAll(const TokenMask& tokens, const Place& place) {
     if (tokens.empty()) return;
-    ClosingLevel& level = levels_[PlaceOf(endings_.Few(stepper_, next, items_work_))];
+    ClosingLevel& level = levels_[LevelOf(place)];
     if (level.mask.has_value())
       level.mask->Merge(tokens);
     else
       level.mask = tokens;
   }
 
-  std::size_t PlaceOf(int few) {
-    const auto [at, is_new] = places_.try_emplace(few, levels_.size());
-    if (is_new) levels_.push_back({few, {}, std::nullopt});
+  Place PlaceOf(State next) {
+    const int few = endings_.Few(stepper_, next, items_work_);
+    return {few, is_remembered_ ? endings_.KeyOf(stepper_, next) : 0};
+  }
+
+  std::size_t LevelOf(const Place& place) {
+    const auto [at, is_new] = places_.try_emplace(place, levels_.size());
+    if (is_new) levels_.push_back({place.first, {}, std::nullopt});
     return at->second;
   }
 
@@ -216,9 +316,6 @@ class ClosingLevels::Maker {
     }
   }
 
-  // Of TokenIndex: above it, lengths are not told apart.
-  static constexpr std::uint32_t kIndexedCharacters = 128;
-
   // A state that was met, and its level.
   struct Recent {
     State next = kUnknownTerm;
@@ -235,7 +332,9 @@ class ClosingLevels::Maker {
   Budget items_budget_;
   Work items_work_;
   std::vector<ClosingLevel> levels_;
-  absl::flat_hash_map<int, std::size_t> places_;  // by few, in levels_
+  const ClosingStrings strings_;
+  const bool is_remembered_;                        // rows may have own states
+  absl::flat_hash_map<Place, std::size_t> places_;  // in levels_
   std::array<Recent, kRecent> recent_;
 };
 

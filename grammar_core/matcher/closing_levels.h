@@ -28,7 +28,9 @@
 
 namespace maskd {
 
-// Tokens behind which an ending has the same number of tokens.
+// Tokens behind which an ending has the same number of tokens. Where rows remember what they write,
+// tokens whose endings differ otherwise have levels of their own. All tokens of one then lead to
+// the same cells, perhaps with some before them that may be empty.
 struct ClosingLevel {
   int few;  // Endings::Few() behind its tokens
   // The tokens; where they are many, `mask` has them.
@@ -45,7 +47,7 @@ struct ClosingLevel {
 // All levels of a state.
 struct ClosingLevelList {
   std::uint64_t number;              // of this list; no other has it
-  std::vector<ClosingLevel> levels;  // ascending by `few`
+  std::vector<ClosingLevel> levels;  // by `few`, none falls
   // The most tokens that an ending behind any of the tokens has.
   [[nodiscard]] int most() const { return levels.empty() ? 0 : levels.back().few; }
 };

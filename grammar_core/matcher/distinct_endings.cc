@@ -19,11 +19,10 @@
 
 namespace maskd {
 
-int Endings::FewOwn(const TokenStepper& stepper, State state, Work& work, std::string* text) {
+int Endings::FewOwn(const TokenStepper& stepper, State state, Work& work) {
   if (FewAsIfEqual(stepper, state) == kNever) return kNever;
   const std::optional<Distinct> found = DistinctOf(stepper, state, work);
   if (!found.has_value()) return kNever;
-  if (text != nullptr) *text = absl::StrCat(found->text, TextFrom(found->behind));
   // The row goes on, and its own bytes are of no use to others.
   const std::size_t kept = nodes_.size();
   const Node node = PutAll(stepper.search(), *found);
@@ -32,11 +31,39 @@ int Endings::FewOwn(const TokenStepper& stepper, State state, Work& work, std::s
   return few;
 }
 
+std::optional<Endings::Spelled> Endings::SpelledOf(const TokenStepper& stepper, State state,
+                                                   Work& work) {
+  ForgetOthers(stepper);
+  if (!stepper.states().automaton().tables().remembers())
+    return SpelledFrom(EndingOf(stepper, stepper.states().Shared(state)));
+  if (!RowStates::IsOwn(state)) return SpelledFrom(DistinctEnding(stepper, state, work));
+  if (FewAsIfEqual(stepper, state) == kNever) return std::nullopt;
+  const std::optional<Distinct> found = DistinctOf(stepper, state, work);
+  if (!found.has_value()) return std::nullopt;
+  const std::size_t kept = nodes_.size();
+  std::optional<Spelled> spelled = SpelledFrom(PutAll(stepper.search(), *found));
+  nodes_.resize(kept);
+  return spelled;
+}
+
 Endings::Node Endings::DistinctEnding(const TokenStepper& stepper, State state, Work& work) {
   assert(!RowStates::IsOwn(state));
+  state = WithoutEmptyCells(stepper, state);
   if (const auto known = distinct_.find(state); known != distinct_.end()) return known->second;
   if (FewAsIfEqual(stepper, state) == kNever) return kNone;
   return MakeDistinct(stepper, state, work);
+}
+
+// What may be left out is: a number that is complete ends as the cells behind it do, and each of
+// its digits would be a state that is looked at.
+Endings::State Endings::WithoutEmptyCells(const TokenStepper& stepper, State state) {
+  const Automaton& automaton = stepper.states().automaton();
+  const TermStore& store = automaton.store();
+  TermId at = stepper.states().Shared(state);
+  assert(at != kNothingTerm && at != kFailedTerm && "no state has such an ending");
+  while (!automaton.MayEnd(at) && store.term(store.PartsOf(at).cell).nullable)
+    at = store.PartsOf(at).tail;
+  return RowMemory::Of(at);
 }
 
 // As long as the ending goes through states of all rows it is the same for each of them.
@@ -49,7 +76,7 @@ Endings::Node Endings::MakeDistinct(const TokenStepper& stepper, State state, Wo
     const State next =
         states.TakeUnsearched(path.back(), static_cast<unsigned char>(ending[i]), work);
     if (next == kNothingTerm || next == kFailedTerm || RowStates::IsOwn(next)) break;
-    path.push_back(next);
+    path.push_back(WithoutEmptyCells(stepper, next));
   }
   if (!work.ok()) return kNone;
   const auto look = [&](State from) {

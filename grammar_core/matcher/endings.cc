@@ -21,6 +21,7 @@
 #include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/mask_routes/closure.h"
+#include "grammar_core/matcher/closing_strings.h"
 #include "grammar_core/terms/term_views.h"
 
 namespace maskd {
@@ -40,23 +41,16 @@ Budget EndingBudget(std::int64_t work) {
 
 }  // namespace
 
-const Term* FreeString(const TermStore& store, TermId state) {
-  const Term& cell = store.term(store.PartsOf(state).cell);
-  if (!IsBetweenCharacters(cell) || !IsJsonString(AsEncode(cell).partial.spelling)) return nullptr;
-  const Term& text = store.term(AsEncode(cell).characters);
-  return IsRepeatOfSet(store, text) ? &text : nullptr;
-}
-
 int Endings::Few(const TokenStepper& stepper, State state) {
   Budget budget = EndingBudget(kDistinctWork);
   Work work(budget);
   return Few(stepper, state, work);
 }
 
-int Endings::Few(const TokenStepper& stepper, State state, Work& work, std::string* text) {
+int Endings::Few(const TokenStepper& stepper, State state, Work& work) {
   if (!stepper.states().automaton().tables().remembers()) return FewAsIfEqual(stepper, state);
   ForgetOthers(stepper);
-  if (RowStates::IsOwn(state)) return FewOwn(stepper, state, work, text);
+  if (RowStates::IsOwn(state)) return FewOwn(stepper, state, work);
   const Node node = DistinctEnding(stepper, state, work);
   return node == kNone || nodes_[node].few == kNoTokens ? kNever : nodes_[node].few;
 }
@@ -71,6 +65,28 @@ std::size_t Endings::BytesAsIfEqual(const TokenStepper& stepper, State state) {
   return node == kNone ? kMaxDistinctBytes : nodes_[node].bytes;
 }
 
+std::uint64_t Endings::KeyOf(const TokenStepper& stepper, State state) {
+  const Node node = EndingOf(stepper, stepper.states().Shared(state));
+  return std::uint64_t{forgotten_} << 32 | node;
+}
+
+// What a node has at least is that of its shortest choice, and the others are nodes, too. A set of
+// texts is one node.
+int Endings::LongestPart(const TokenStepper& stepper) {
+  ForgetOthers(stepper);
+  if (longest_part_.has_value()) return *longest_part_;
+  const GrammarFacts& facts = stepper.states().automaton().tables().facts;
+  const GrammarIr& ir = facts.ir();
+  std::uint32_t longest = 0;
+  for (NodeId node = 0; node < ir.nodes.size(); ++node)
+    if (facts.MinBytes(node) != kNoEnd) longest = std::max(longest, facts.MinBytes(node));
+  for (const auto& texts : ir.text_sets)
+    for (const std::u32string& text : texts)
+      longest = std::max(longest, static_cast<std::uint32_t>(text.size()));
+  longest_part_ = static_cast<int>(std::min<std::uint32_t>(longest, ShortestTexts::kMaxBytes));
+  return *longest_part_;
+}
+
 std::string Endings::Text(const TokenStepper& stepper, State state) {
   return TextFrom(EndingOf(stepper, stepper.states().Shared(state)));
 }
@@ -82,7 +98,21 @@ std::string Endings::TextFrom(Node node) const {
   return text;
 }
 
+std::optional<Endings::Spelled> Endings::SpelledFrom(Node node) const {
+  if (node == kNone || nodes_[node].few == kNoTokens) return std::nullopt;
+  Spelled spelled;
+  for (; node != kEnd; node = nodes_[node].next) {
+    if (nodes_[node].is_named()) return std::nullopt;
+    const bool is_spelled = nodes_[node].few != kNoTokens;
+    spelled.text.push_back(nodes_[node].byte);
+    spelled.few.push_back(is_spelled ? nodes_[node].few : kNever);
+  }
+  spelled.few.push_back(0);
+  return spelled;
+}
+
 void Endings::Forget() {
+  ++forgotten_;
   texts_.Forget();
   nodes_.resize(1);
   ending_.clear();
@@ -97,6 +127,7 @@ std::int64_t Endings::held_bytes() const {
 void Endings::ForgetOthers(const TokenStepper& stepper) {
   if (automaton_ == stepper.automaton_serial() && held_bytes() <= kMaxBytes) return;
   automaton_ = stepper.automaton_serial();
+  longest_part_.reset();
   Forget();
 }
 

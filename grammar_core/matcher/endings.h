@@ -41,10 +41,6 @@
 
 namespace maskd {
 
-// The repeat of one set of characters that `state` begins with, inside of a JSON string of either
-// spelling and between two characters; or null.
-const Term* FreeString(const TermStore& store, TermId state);
-
 // The endings of the states of one automaton, each found once.
 class Endings {
  public:
@@ -55,8 +51,23 @@ class Endings {
   // is too long, or too dear to search for.
   int Few(const TokenStepper& stepper, State state);
   // The same; what the items of a row take to look at is taken from `work`, and kNever where it
-  // fails. `*text`, where asked for, is the ending of an own state.
-  int Few(const TokenStepper& stepper, State state, Work& work, std::string* text = nullptr);
+  // fails.
+  int Few(const TokenStepper& stepper, State state, Work& work);
+
+  // An ending byte by byte; `few` are the tokens from each byte on, and 0 behind the last.
+  struct Spelled {
+    std::string text;
+    std::vector<int> few;
+  };
+  // The one that Few() counts; nothing where that is kNever.
+  std::optional<Spelled> SpelledOf(const TokenStepper& stepper, State state, Work& work);
+
+  // Equal for states whose endings, as if items could be equal, are one: from the same cells on.
+  std::uint64_t KeyOf(const TokenStepper& stepper, State state);
+
+  // The most bytes that a part of the grammar has at least, in any of the choices that it leaves: a
+  // value that is forced, since others are written already, is no longer by more.
+  int LongestPart(const TokenStepper& stepper);
 
   // The fewest tokens that spell the ending; empty where none is known, and where the text may end.
   std::vector<TokenId> Tokens(const TokenStepper& stepper, State state);
@@ -115,11 +126,15 @@ class Endings {
   int FewAsIfEqual(const TokenStepper& stepper, State state);
   std::size_t BytesAsIfEqual(const TokenStepper& stepper, State state);
   // The same where items must differ, of an own state.
-  int FewOwn(const TokenStepper& stepper, State state, Work& work, std::string* text);
+  int FewOwn(const TokenStepper& stepper, State state, Work& work);
+  // From `node` on; nothing of kNone, and where no tokens spell it.
+  [[nodiscard]] std::optional<Spelled> SpelledFrom(Node node) const;
   // The ending, its items distinct, of a state that is no own one; kNone where none is found, and
   // where `work` fails. Good until the next call.
   Node DistinctEnding(const TokenStepper& stepper, State state, Work& work);
   Node MakeDistinct(const TokenStepper& stepper, State state, Work& work);
+  // A state that is no own one, without cells before that may be empty.
+  static State WithoutEmptyCells(const TokenStepper& stepper, State state);
 
   // An ending whose items differ: bytes, and what follows them.
   struct Distinct {
@@ -203,6 +218,8 @@ class Endings {
   std::uint16_t FewFrom(const TokenSearch& search, Node node) const;
 
   std::uint64_t automaton_ = 0;  // the serial number of the one whose states are known
+  std::uint32_t forgotten_ = 0;  // how often all was
+  std::optional<int> longest_part_;
   ShortestTexts texts_;
   std::vector<Byte> nodes_ = {{kEnd, 0, 0, 0, kNoToken}};
   absl::flat_hash_map<TermId, Node> ending_;   // as if items could be equal

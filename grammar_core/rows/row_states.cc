@@ -63,6 +63,22 @@ bool RowStates::InString(State state) const {
   return memory_->InString(state);
 }
 
+std::string RowStates::BegunText(State state) const {
+  const auto lock = memory_->Lock();
+  return memory_->BegunText(state);
+}
+
+// The questions below are asked of own states by who closes a text; others repeat nothing.
+bool RowStates::MayRepeat(State state) const {
+  const auto lock = memory_->Lock();
+  return memory_->MayRepeat(state);
+}
+
+bool RowStates::MayRepeatBehind(State state, unsigned char byte) const {
+  const auto lock = memory_->Lock();
+  return memory_->MayRepeatBehind(state, byte);
+}
+
 MaskRef RowStates::Mask(State state, Work& work) const {
   if (IsOwn(state)) {
     assert(memory_ != nullptr && "an own state of another row");

@@ -104,6 +104,11 @@ class RowStates {
   // as it is raw text. Whether what follows is certainly the inside of a string.
   [[nodiscard]] std::vector<std::string> TakenRests(State state) const;
   [[nodiscard]] bool InString(State state) const;
+  // What is written of the string or name at hand, decoded; empty where none is.
+  [[nodiscard]] std::string BegunText(State state) const;
+  // See RowMemory.
+  [[nodiscard]] bool MayRepeat(State state) const;
+  [[nodiscard]] bool MayRepeatBehind(State state, unsigned char byte) const;
 
   // The tokens allowed in `state`; null if `work` failed.
   [[nodiscard]] MaskRef Mask(State state, Work& work) const;

@@ -53,11 +53,11 @@ DistinctArrays::Id DistinctArrays::Begin(unsigned char bracket) {
 DistinctArrays::Id DistinctArrays::Append(Id id, unsigned char byte) {
   // A copy: the place before stays what it was, as other ways to go on from it may be tried.
   Place next = places_[id];
+  next.key.reset();
   return Read(&next, byte) ? Add(std::move(next)) : kRefused;
 }
 
 DistinctArrays::Id DistinctArrays::Add(Place place) {
-  place.key = KeyOf(place);
   text_bytes_ += static_cast<std::int64_t>(place.path.capacity() +
                                            place.candidates.some.size() * sizeof(std::uint32_t));
   places_.push_back(std::move(place));

@@ -56,6 +56,9 @@ class DistinctArrays {
   // and of each name of the object at hand that the one being written may become.
   void AddTakenRests(Id id, std::vector<std::string>* rests) const;
 
+  // What is written of the string or name at hand, decoded; empty where none is.
+  [[nodiscard]] std::string BegunText(Id id) const;
+
   // Whether a string or name is being written.
   [[nodiscard]] bool InString(Id id) const {
     return places_[id].phase == Phase::kString || places_[id].phase == Phase::kName;
@@ -85,7 +88,11 @@ class DistinctArrays {
 
   // Of all that matters there: equal for equal texts, and for those that differ in white space or
   // in the spelling of values that are over.
-  [[nodiscard]] const Hash128& Key(Id id) const { return places_[id].key; }
+  [[nodiscard]] const Hash128& Key(Id id) const {
+    const Place& place = places_[id];
+    if (!place.key.has_value()) place.key = KeyOf(place);
+    return *place.key;
+  }
 
   // All that is kept now. Ids made behind a mark are void once it is rewound to.
   struct Mark {
@@ -126,7 +133,8 @@ class DistinctArrays {
     std::vector<std::uint32_t> some = {};
   };
   struct Place {
-    Hash128 key;
+    // Made when it is first asked for: most places are only gone through.
+    mutable std::optional<Hash128> key;
     Phase phase = Phase::kValue;
     // The container at hand has no element or member yet.
     bool fresh = true;

@@ -42,6 +42,13 @@ void DistinctArrays::AddTakenRests(Id id, std::vector<std::string>* rests) const
   }
 }
 
+std::string DistinctArrays::BegunText(Id id) const {
+  const Place& place = places_[id];
+  if (place.phase == Phase::kString) return TextOf(place);
+  if (place.phase != Phase::kName) return {};
+  return place.path.substr(place.path.rfind(kMember) + 1);
+}
+
 bool DistinctArrays::MayRepeatBehind(Id id, unsigned char byte) const {
   const Place& place = places_[id];
   if (!InString(id) || place.partial.phase != CharPhase::kStart || byte == '"' || byte == '\\')

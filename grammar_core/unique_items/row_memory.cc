@@ -91,7 +91,9 @@ TermId RowMemory::Shared(State state) const {
 bool RowMemory::IsAmbiguous(State state) const { return IsOwn(state) && At(state).ways.size() > 1; }
 
 Hash128 RowMemory::KeyOf(State state) const {
-  return IsOwn(state) ? At(state).key : automaton_->store().term(TermOf(state)).key;
+  if (!IsOwn(state)) return automaton_->store().term(TermOf(state)).key;
+  const OwnState& own = At(state);
+  return own.key.has_value() ? *own.key : KeyOf(own.ways);
 }
 
 Hash128 RowMemory::KeyOf(const Way& way) const {
@@ -224,6 +226,12 @@ std::vector<std::string> RowMemory::TakenRests(State state) const {
   return rests;
 }
 
+// Every way is within the same string.
+std::string RowMemory::BegunText(State state) const {
+  if (!IsOwn(state) || At(state).ways[0].arrays.empty()) return {};
+  return arrays_.BegunText(At(state).ways[0].arrays.back());
+}
+
 RowMemory::State RowMemory::Union(State state, TermId term) {
   if (term == kNothingTerm) return state;
   if (!IsOwn(state))
@@ -247,6 +255,15 @@ RowMemory::State RowMemory::StateOf(Ways ways) {
       states_.end() - static_cast<std::ptrdiff_t>(std::min(states_.size(), kLooksBack));
   if (const auto known = std::find_if(begin, states_.end(), is_it); known != states_.end())
     return OwnAt(static_cast<std::size_t>(known - states_.begin()));
+  const State made = NewStateOf(std::move(ways));
+  states_.back().key = key;
+  if (scratches_ > 0) interned_[key] = made;
+  return made;
+}
+
+RowMemory::State RowMemory::NewStateOf(Ways ways) {
+  if (ways.empty()) return kNothingTerm;
+  if (ways.size() == 1 && ways[0].arrays.empty()) return Of(ways[0].term);
   // As if items could be equal, the text may be read in any of these ways.
   TermId shared = ways[0].term;
   for (std::size_t i = 1; i < ways.size(); ++i)
@@ -254,8 +271,7 @@ RowMemory::State RowMemory::StateOf(Ways ways) {
   // Bounded by Limits::row_bytes long before the numbers meet those of kFailedTerm.
   const State made = OwnAt(states_.size());
   assert(IsOwn(made) && "out of numbers for own states");
-  states_.push_back({key, shared, std::move(ways)});
-  if (scratches_ > 0) interned_[key] = made;
+  states_.push_back({std::nullopt, shared, std::move(ways)});
   return made;
 }
 

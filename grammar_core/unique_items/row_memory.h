@@ -104,6 +104,8 @@ class RowMemory {
   // which may lead to repetitions only; and the state of ways, kNothingTerm of none.
   Ways WaysBehind(State state, unsigned char byte, Work& work);
   State StateOf(Ways ways);
+  // The same, and no state that is there already: for who goes on once and keeps none.
+  State NewStateOf(Ways ways);
   // That which takes what either does. `term` is a state of the automaton.
   State Union(State state, TermId term);
 
@@ -140,6 +142,7 @@ class RowMemory {
 
   // For RowStates: see there.
   [[nodiscard]] std::vector<std::string> TakenRests(State state) const;
+  [[nodiscard]] std::string BegunText(State state) const;
 
   // For DistinctSearch. The ways behind `byte` are added to `next`. Whether one may repeat, there
   // and behind a character more (see DistinctArrays), and is within a string. Its key. The number
@@ -164,7 +167,7 @@ class RowMemory {
   static constexpr std::uint32_t kFirstOwn = 0x80000000;
 
   struct OwnState {
-    Hash128 key;
+    std::optional<Hash128> key;  // nothing of NewStateOf()
     TermId shared;
     Ways ways;
   };

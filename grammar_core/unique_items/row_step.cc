@@ -11,9 +11,9 @@ namespace maskd {
 namespace {
 
 // A step, without those of the ways behind it for which drop(way).
-template <typename Drop>
+template <typename Drop, typename Make>
 RowMemory::State TakeBut(RowMemory* row, RowMemory::State state, unsigned char byte, Drop drop,
-                         Work& work) {
+                         Make make, Work& work) {
   // The common case: not within such an array, and none begins.
   if (!RowMemory::IsOwn(state)) {
     const TermId next = row->automaton().Step(RowMemory::TermOf(state), byte, work);
@@ -23,7 +23,7 @@ RowMemory::State TakeBut(RowMemory* row, RowMemory::State state, unsigned char b
   // Equal ways are one by now: a search for each of them would be made twice.
   RowMemory::Ways next = row->WaysBehind(state, byte, work);
   next.erase(std::remove_if(next.begin(), next.end(), drop), next.end());
-  return work.ok() ? row->StateOf(std::move(next)) : kFailedTerm;
+  return work.ok() ? (row->*make)(std::move(next)) : kFailedTerm;
 }
 
 }  // namespace
@@ -32,12 +32,13 @@ RowMemory::State TakeByte(RowMemory* row, RowMemory::State state, unsigned char 
   const auto ends_not = [&](const RowMemory::Way& way) {
     return row->MayRepeat(way) && !DistinctSearch(row).CanEnd(way, work);
   };
-  return TakeBut(row, state, byte, ends_not, work);
+  return TakeBut(row, state, byte, ends_not, &RowMemory::StateOf, work);
 }
 
 RowMemory::State TakeByteUnsearched(RowMemory* row, RowMemory::State state, unsigned char byte,
                                     Work& work) {
-  return TakeBut(row, state, byte, [](const RowMemory::Way&) { return false; }, work);
+  const auto none = [](const RowMemory::Way&) { return false; };
+  return TakeBut(row, state, byte, none, &RowMemory::NewStateOf, work);
 }
 
 }  // namespace maskd

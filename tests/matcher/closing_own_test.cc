@@ -17,15 +17,21 @@ namespace maskd {
 namespace {
 
 TEST(ClosingOwn, FarFromTheEndIsWithManyTokensToSpare) {
-  EXPECT_FALSE(IsFarFromEnd(5, 4)) << "it does not fit at all";
-  EXPECT_FALSE(IsFarFromEnd(4, 4));
-  EXPECT_FALSE(IsFarFromEnd(0, 31));
-  EXPECT_TRUE(IsFarFromEnd(0, 32));
-  EXPECT_FALSE(IsFarFromEnd(50, 131));
-  EXPECT_TRUE(IsFarFromEnd(50, 132)) << "half as many again, and 16 more";
-  for (int few = 0; few <= 100; ++few)
-    for (int rest = 0; rest <= 300; ++rest)
-      if (IsFarFromEnd(few, rest)) EXPECT_TRUE(IsFarFromEnd(few, rest + 1)) << few << " " << rest;
+  EXPECT_FALSE(IsFarFromEnd(5, 4, 0)) << "it does not fit at all";
+  EXPECT_FALSE(IsFarFromEnd(4, 4, 0));
+  EXPECT_FALSE(IsFarFromEnd(0, 31, 0));
+  EXPECT_TRUE(IsFarFromEnd(0, 32, 0));
+  EXPECT_FALSE(IsFarFromEnd(50, 131, 0));
+  EXPECT_TRUE(IsFarFromEnd(50, 132, 0)) << "half as many again, and 16 more";
+  EXPECT_FALSE(IsFarFromEnd(50, 171, 40));
+  EXPECT_TRUE(IsFarFromEnd(50, 172, 40)) << "and a part that may be forced";
+  for (int few = 0; few <= 100; ++few) {
+    for (int rest = 0; rest <= 300; ++rest) {
+      if (!IsFarFromEnd(few, rest, 20)) continue;
+      EXPECT_TRUE(IsFarFromEnd(few, rest + 1, 20)) << few << " " << rest;
+      EXPECT_TRUE(IsFarFromEnd(few, rest, 19)) << few << " " << rest;
+    }
+  }
 }
 
 // Whether the text can end in so many tokens. The search for the fewest is dear in a string, so the
