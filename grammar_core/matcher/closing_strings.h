@@ -44,7 +44,7 @@ class ClosingStrings {
   // Whether `state` is in a string, in one of few ways, and takes no token by its name.
   [[nodiscard]] bool BeginsInString(TermId state) const;
 
-  // Of a state that is a string of any characters, without a bound; nothing of others.
+  // The closure of a state that is a string of any characters without a bound; nothing for others.
   [[nodiscard]] std::optional<Closure> FreeClosureOf(TermId state) const;
 
   // Whether bytes that are whole characters have those of a class alone.

@@ -36,7 +36,7 @@ class Rare {
   }
 
   [[nodiscard]] bool has_value() const { return value_ != nullptr; }
-  // Of a value that is there.
+  // The value, which must be there.
   T& operator*() { return *value_; }
   const T& operator*() const { return *value_; }
   T* operator->() { return value_.get(); }
