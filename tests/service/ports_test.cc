@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -96,7 +97,8 @@ TEST_F(PortsTest, AConnectionIsServedFromStartToClose) {
   const std::string tcp = absl::StrCat("127.0.0.1:", ports.ports()[1]);
   EXPECT_TRUE(AskOver("unix:" + socket_).ok());
   EXPECT_TRUE(AskOver(tcp).ok());
-  EXPECT_FALSE(ports.activity().since().has_value()) << "the loop waits";
+  // The answer may be here before the loop waits again.
+  while (ports.activity().since().has_value()) std::this_thread::yield();
   ports.Close();
   EXPECT_EQ(AskOver(tcp).error_code(), grpc::StatusCode::UNAVAILABLE);
   struct stat file{};
