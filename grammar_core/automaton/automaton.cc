@@ -12,6 +12,7 @@
 #include <cassert>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "grammar_core/terms/term_check.h"
 #include "grammar_core/terms/term_copy.h"
@@ -158,8 +159,10 @@ void Automaton::SplitRests(TermId state, Work& work) {
   const StateWays ways = derivative_.WaysOf(state);
   if (ways.is_rest()) PutBehindByte(state, ways.rest(), ways.to(), work);
   if (ways.rests() == nullptr) return;
+  std::vector<std::pair<TokenRest, TermId>> rests;
   ways.rests()->VisitAll(
-      [&](const TokenRest& rest, TermId to) { PutBehindByte(state, rest, to, work); });
+      [&rests](const TokenRest& rest, TermId to) { rests.emplace_back(rest, to); });
+  for (const auto& [rest, to] : rests) PutBehindByte(state, rest, to, work);
 }
 
 // The first tokens that are taken from a state without a known way are taken whole. Where more

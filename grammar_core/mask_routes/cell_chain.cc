@@ -33,7 +33,7 @@ void VisitChain(const TermStore& store, TermId state, Hash128 chain, Visit visit
     // Keys, not ids: the store is shared by automatons that number their terms differently.
     const auto [head, tail] = AsCat(term);
     chain = Mix(chain, store.term(head).key);
-    assert(store.term(tail).cells() < term.cells && "a tail has fewer cells, so the walk ends");
+    assert(store.term(tail).cells() < term.cells() && "a tail has fewer cells, so the walk ends");
     if (IsStop(cells) && !visit(chain, store.term(tail).cells())) return;
     state = tail;
   }

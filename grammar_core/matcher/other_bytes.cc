@@ -5,6 +5,7 @@
 #include <cassert>
 #include <limits>
 #include <span>
+#include <utility>
 
 namespace maskd {
 namespace {
@@ -102,7 +103,8 @@ std::vector<ByteChoice> BytesOfFewerTokens(const TokenSearch& search, absl::stri
     const int tokens = of_bytes[static_cast<std::size_t>(byte)];
     if (other != here && tokens < place.tokens()) others.push_back({other, tokens});
   }
-  std::ranges::stable_sort(others, {}, &ByteChoice::tokens);
+  std::ranges::sort(others, {},
+                    [](const ByteChoice& choice) { return std::pair(choice.tokens, choice.byte); });
   return others;
 }
 

@@ -4,6 +4,8 @@
 #ifndef MASKD_TESTS_ROOMS_SMALL_GRAMMAR_H_
 #define MASKD_TESTS_ROOMS_SMALL_GRAMMAR_H_
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 
+#include "grammar_core/automaton/grammar_tables.h"
 #include "grammar_core/compile/pipeline.h"
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/mask/token_index.h"
@@ -52,7 +55,8 @@ class SmallGrammar {
 
   // One more of the same grammar, which knows nothing yet.
   std::shared_ptr<MaskedAutomaton> NewAutomaton() {
-    return *MaskedAutomaton::Create(grammar_.ir, &masks_, limits_, budget_);
+    return std::make_shared<MaskedAutomaton>(tables_, &masks_, limits_,
+                                             std::numeric_limits<std::int64_t>::max() / 2);
   }
 
   // The state behind `text`, which the grammar must take.
@@ -78,6 +82,8 @@ class SmallGrammar {
   const Limits limits_;
   Budget budget_ = Budget::Unlimited();
   Work work_{budget_};
+  const std::shared_ptr<const GrammarTables> tables_ =
+      *GrammarTables::Create(grammar_.ir, index_, limits_, budget_, Measure::kBytes);
   std::shared_ptr<MaskedAutomaton> automaton_;
   const ShownTerms shown_{&automaton_->store()};
 };
