@@ -63,6 +63,8 @@ class Comparison:
             expected = [validator.is_valid(value) for value in VALUES]
         except RecursionError:
             return None
+        except TypeError:  # its additionalItems beside items that are a boolean
+            return None
         texts = [texts_of(value, way, rng) for value in VALUES]
         flat = [text for some in texts for text in some]
         answer = self._engine.ask(schema, flat, WAYS[way] | {"pieces": pieces})
