@@ -144,6 +144,8 @@ class ClosingLevels::Maker {
  private:
   // The tokens of an ending, and its key where rows may have own states.
   using Place = std::pair<int, std::uint64_t>;
+  // Nodes of a trie: from one to before another.
+  using NodeRanges = std::vector<std::pair<std::size_t, std::size_t>>;
 
   // Tokens of the strings' own characters, by their number.
   void AddWithin(const Closure& closure, TermId state, const std::vector<TermId>& strings) {
@@ -183,7 +185,7 @@ class ClosingLevels::Maker {
     const TokenizerSpace& tokenizer = stepper_.grammar().tokenizer();
     const TokenTrie& trie = tokenizer.index().trie();
     const std::span<const TrieNode> nodes = trie.nodes();
-    std::vector<std::pair<std::size_t, std::size_t>> walked;  // nodes, and dead ones with all below
+    NodeRanges walked;  // and dead ones with all below
     State free = kNothingTerm;
     std::optional<Closure> closure;
     absl::flat_hash_set<State> others;  // that are not free
@@ -217,47 +219,43 @@ class ClosingLevels::Maker {
       }
       if (node.token != TokenTrie::kNoToken) {
         walked.emplace_back(i, i + 1);
-        trie.VisitTokens(node, [&](TokenId id) { AddText(id, next); });
+        trie.VisitTokens(node, [&](TokenId id) {
+          if (!row_.automaton().tables().IsMarker(id)) Add(id, row_.AtTokenEnd(next));
+        });
       }
       path[node.depth] = next;
       ++i;
     }
-    AddLong(from);
-    if (!closure.has_value() || !work_.ok()) return;
+    const auto arrive = [&](TokenId id, State next) {
+      Add(id, row_.AtTokenEnd(next));
+      return false;
+    };
+    VisitLongSteps(tokenizer.index(), row_, RowMemory::Of(from), work_, arrive);
+    if (closure.has_value() && work_.ok()) AddFree(from, free, *closure, walked);
+  }
+
+  // The tokens of WalkString() that were not walked to their end: those of the closure's characters
+  // lead to `free`, the others are taken one by one.
+  void AddFree(TermId from, State free, const Closure& closure, const NodeRanges& walked) {
+    const TokenizerSpace& tokenizer = stepper_.grammar().tokenizer();
+    const TokenTrie& trie = tokenizer.index().trie();
     TokenMask known(stepper_.vocabulary().size());
     for (const auto& [begin, end] : walked) {
-      for (std::size_t at = begin; at < end; ++at)
-        if (nodes[at].token != TokenTrie::kNoToken)
-          trie.VisitTokens(nodes[at], [&](TokenId id) { known.Allow(id); });
+      for (const TrieNode& node : trie.nodes().subspan(begin, end - begin))
+        if (node.token != TokenTrie::kNoToken)
+          trie.VisitTokens(node, [&](TokenId id) { known.Allow(id); });
     }
-    TokenMask within = *tokenizer.masks().TokensWithin(closure->characters);
+    TokenMask within = *tokenizer.masks().TokensWithin(closure.characters);
     within.Subtract(known);
     known.Merge(within);
     const auto arrive = [&](TokenId id, State next) {
-      if (!known.Allows(id)) AddText(id, next);
+      if (!known.Allows(id)) Add(id, row_.AtTokenEnd(next));
       return false;
     };
-    const auto rest = tokenizer.masks().TrieOf(closure->candidates);
+    const auto rest = tokenizer.masks().TrieOf(closure.candidates);
     const auto enter = [](State, const TrieNode&) { return true; };
     VisitTrieSteps(*rest, row_, RowMemory::Of(from), work_, enter, arrive);
     AddAll(within, PlaceOf(row_.AtTokenEnd(free)));
-  }
-
-  // Tokens too long for a trie.
-  void AddLong(TermId from) {
-    const TokenIndex& index = stepper_.grammar().tokenizer().index();
-    for (const TokenId id : index.trie().long_tokens()) {
-      const absl::string_view bytes = index.vocabulary().TokenBytes(id);
-      std::size_t taken = 0;
-      const State next = row_.StepText(RowMemory::Of(from), bytes, &taken, work_);
-      if (!work_.ok()) return;
-      if (taken == bytes.size()) AddText(id, next);
-    }
-  }
-
-  // A token that is taken by its bytes.
-  void AddText(TokenId id, State next) {
-    if (!row_.automaton().tables().IsMarker(id)) Add(id, row_.AtTokenEnd(next));
   }
 
   void Add(TokenId id, State next) {

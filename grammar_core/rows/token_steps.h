@@ -50,12 +50,10 @@ bool VisitTrieSteps(const TokenTrie& trie, const RowStates& states, RowStates::S
   return false;
 }
 
-// The same of `trie`, which has some of the tokens of `index`, or all, and of those too long for a
-// trie, which are always visited.
-template <typename Enter, typename Arrive>
-bool VisitTokenSteps(const TokenIndex& index, const TokenTrie& trie, const RowStates& states,
-                     RowStates::State state, Work& work, Enter enter, Arrive arrive) {
-  if (VisitTrieSteps(trie, states, state, work, enter, arrive)) return true;
+// The same of the tokens of `index` that are too long for a trie.
+template <typename Arrive>
+bool VisitLongSteps(const TokenIndex& index, const RowStates& states, RowStates::State state,
+                    Work& work, Arrive arrive) {
   for (const TokenId id : index.trie().long_tokens()) {
     if (!work.ok()) return false;
     if (states.automaton().tables().IsMarker(id)) continue;
@@ -66,6 +64,15 @@ bool VisitTokenSteps(const TokenIndex& index, const TokenTrie& trie, const RowSt
     if (taken == bytes.size() && arrive(id, next)) return true;
   }
   return false;
+}
+
+// The same of `trie`, which has some of the tokens of `index`, or all, and of those too long for a
+// trie, which are always visited.
+template <typename Enter, typename Arrive>
+bool VisitTokenSteps(const TokenIndex& index, const TokenTrie& trie, const RowStates& states,
+                     RowStates::State state, Work& work, Enter enter, Arrive arrive) {
+  return VisitTrieSteps(trie, states, state, work, enter, arrive) ||
+         VisitLongSteps(index, states, state, work, arrive);
 }
 template <typename Enter, typename Arrive>
 bool VisitTokenSteps(const TokenIndex& index, const RowStates& states, RowStates::State state,
