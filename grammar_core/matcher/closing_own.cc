@@ -4,7 +4,7 @@
 // compared with what the token does.
 //
 // Invariant  a token that is added has an ending of `rest` tokens that was walked to its end, for
-//            itself or for one of its level whose value differs from it in no way that matters.
+//            itself or for one of its level. The value of that one differs in no way that matters.
 // Cost       a walk to the end for each level, and for each token that is looked at by itself.
 #include "grammar_core/matcher/closing_own.h"
 
@@ -66,8 +66,8 @@ bool WritesAgain(absl::string_view ending, absl::string_view text) {
   return absl::StrContains(ending.substr(quote + 1), string);
 }
 
-// The bytes of `text` that `token` goes along, but for white space between values. Nothing where
-// it goes another way.
+// The bytes of `text` that `token` goes along. It may have other white space between values.
+// Nothing where it goes another way.
 std::optional<std::size_t> BytesAlong(absl::string_view token, absl::string_view text,
                                       bool in_string) {
   std::size_t at = 0;
@@ -135,8 +135,8 @@ void OwnClosing::AddEach(const Tokens& tokens) {
     if (Fits(id)) fitting_.Allow(id);
 }
 
-// One of them stands for all that do not make the string one that is written, by the row or by the
-// ending.
+// One token stands for the others, but for those that make the string at hand equal to another one:
+// the row has written that already, or the ending will.
 void OwnClosing::AddWithin(TokenMask tokens) {
   const auto take = [&](const Tokens& some) {
     for (const TokenId id : some) {
@@ -322,13 +322,11 @@ std::optional<bool> OwnClosing::FitsAlong(TokenId id, absl::string_view text, bo
 // What of it may be left out is behind the cells that may be empty.
 bool OwnClosing::IsOfAll(const Ending& ending) {
   if (ending.text.empty()) return true;
-  const TermStore& store = states_.automaton().store();
-  TermId common = ending.path[0];
-  while (common != kEmptyTerm && store.term(store.PartsOf(common).cell).nullable)
-    common = store.PartsOf(common).tail;
-  if (common == kEmptyTerm) return false;
+  Automaton& automaton = states_.automaton();
+  if (automaton.MayEnd(ending.path[0])) return false;
+  const TermId common = automaton.store().FromNeeded(ending.path[0]);
   const auto byte = static_cast<unsigned char>(ending.text[0]);
-  return states_.automaton().Step(common, byte, work_) == ending.path[1] && work_.ok();
+  return automaton.Step(common, byte, work_) == ending.path[1] && work_.ok();
 }
 
 OwnClosing::Parts OwnClosing::PartsOf(absl::string_view bytes) {

@@ -19,16 +19,20 @@
 
 namespace maskd {
 
-int Endings::FewOwn(const TokenStepper& stepper, State state, Work& work) {
-  if (FewAsIfEqual(stepper, state) == kNever) return kNever;
+// The row goes on, and its own bytes are of no use to others.
+template <typename Read>
+auto Endings::ReadOwn(const TokenStepper& stepper, State state, Work& work, Read read) {
+  if (FewAsIfEqual(stepper, state) == kNever) return read(kNone);
   const std::optional<Distinct> found = DistinctOf(stepper, state, work);
-  if (!found.has_value()) return kNever;
-  // The row goes on, and its own bytes are of no use to others.
+  if (!found.has_value()) return read(kNone);
   const std::size_t kept = nodes_.size();
-  const Node node = PutAll(stepper.search(), *found);
-  const int few = node == kNone || nodes_[node].few == kNoTokens ? kNever : nodes_[node].few;
+  auto result = read(PutAll(stepper.search(), *found));
   nodes_.resize(kept);
-  return few;
+  return result;
+}
+
+int Endings::FewOwn(const TokenStepper& stepper, State state, Work& work) {
+  return ReadOwn(stepper, state, work, [this](Node node) { return FewOf(node); });
 }
 
 std::optional<Endings::Spelled> Endings::SpelledOf(const TokenStepper& stepper, State state,
@@ -37,13 +41,7 @@ std::optional<Endings::Spelled> Endings::SpelledOf(const TokenStepper& stepper, 
   if (!stepper.states().automaton().tables().remembers())
     return SpelledFrom(EndingOf(stepper, stepper.states().Shared(state)));
   if (!RowStates::IsOwn(state)) return SpelledFrom(DistinctEnding(stepper, state, work));
-  if (FewAsIfEqual(stepper, state) == kNever) return std::nullopt;
-  const std::optional<Distinct> found = DistinctOf(stepper, state, work);
-  if (!found.has_value()) return std::nullopt;
-  const std::size_t kept = nodes_.size();
-  std::optional<Spelled> spelled = SpelledFrom(PutAll(stepper.search(), *found));
-  nodes_.resize(kept);
-  return spelled;
+  return ReadOwn(stepper, state, work, [this](Node node) { return SpelledFrom(node); });
 }
 
 Endings::Node Endings::DistinctEnding(const TokenStepper& stepper, State state, Work& work) {
@@ -58,12 +56,9 @@ Endings::Node Endings::DistinctEnding(const TokenStepper& stepper, State state, 
 // its digits would be a state that is looked at.
 Endings::State Endings::WithoutEmptyCells(const TokenStepper& stepper, State state) {
   const Automaton& automaton = stepper.states().automaton();
-  const TermStore& store = automaton.store();
-  TermId at = stepper.states().Shared(state);
+  const TermId at = stepper.states().Shared(state);
   assert(at != kNothingTerm && at != kFailedTerm && "no state has such an ending");
-  while (!automaton.MayEnd(at) && store.term(store.PartsOf(at).cell).nullable)
-    at = store.PartsOf(at).tail;
-  return RowMemory::Of(at);
+  return RowMemory::Of(automaton.MayEnd(at) ? at : automaton.store().FromNeeded(at));
 }
 
 // As long as the ending goes through states of all rows it is the same for each of them.

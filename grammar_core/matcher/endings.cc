@@ -52,11 +52,15 @@ int Endings::Few(const TokenStepper& stepper, State state, Work& work) {
   ForgetOthers(stepper);
   if (RowStates::IsOwn(state)) return FewOwn(stepper, state, work);
   const Node node = DistinctEnding(stepper, state, work);
-  return node == kNone || nodes_[node].few == kNoTokens ? kNever : nodes_[node].few;
+  return FewOf(node);
 }
 
 int Endings::FewAsIfEqual(const TokenStepper& stepper, State state) {
   const Node node = EndingOf(stepper, stepper.states().Shared(state));
+  return FewOf(node);
+}
+
+int Endings::FewOf(Node node) const {
   return node == kNone || nodes_[node].few == kNoTokens ? kNever : nodes_[node].few;
 }
 
@@ -99,7 +103,7 @@ std::string Endings::TextFrom(Node node) const {
 }
 
 std::optional<Endings::Spelled> Endings::SpelledFrom(Node node) const {
-  if (node == kNone || nodes_[node].few == kNoTokens) return std::nullopt;
+  if (FewOf(node) == kNever) return std::nullopt;
   Spelled spelled;
   for (; node != kEnd; node = nodes_[node].next) {
     if (nodes_[node].is_named()) return std::nullopt;

@@ -127,6 +127,11 @@ class Endings {
   std::size_t BytesAsIfEqual(const TokenStepper& stepper, State state);
   // The same where items must differ, of an own state.
   int FewOwn(const TokenStepper& stepper, State state, Work& work);
+  // Calls read(node) with that ending, or kNone; what it gives. The node is good until then.
+  template <typename Read>
+  auto ReadOwn(const TokenStepper& stepper, State state, Work& work, Read read);
+  // The tokens from `node` on; kNever of kNone, and where no tokens spell it.
+  [[nodiscard]] int FewOf(Node node) const;
   // From `node` on; nothing of kNone, and where no tokens spell it.
   [[nodiscard]] std::optional<Spelled> SpelledFrom(Node node) const;
   // The ending, its items distinct, of a state that is no own one; kNone where none is found, and

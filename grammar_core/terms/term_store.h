@@ -14,6 +14,7 @@
 #ifndef MASKD_GRAMMAR_CORE_TERMS_TERM_STORE_H_
 #define MASKD_GRAMMAR_CORE_TERMS_TERM_STORE_H_
 
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -60,6 +61,12 @@ class TermStore {
     const Term& term = this->term(id);
     if (term.kind != TermKind::kCat) return {id, kEmptyTerm};
     return {Level(term.a), Level(term.b)};
+  }
+  // `spine`, which is not nullable, from its first cell on that may not be empty.
+  [[nodiscard]] TermId FromNeeded(TermId spine) const {
+    assert(!term(spine).nullable && "all of it may be left out");
+    while (term(PartsOf(spine).cell).nullable) spine = PartsOf(spine).tail;
+    return spine;
   }
   // What is known of the way on from a state; see state_ways.h for who may write it.
   [[nodiscard]] const StateLinks& links(TermId id) const { return links_[id.value()]; }
