@@ -7,7 +7,6 @@
 #define MASKD_GRAMMAR_CORE_DERIVATIVES_BYTE_DERIVATIVE_H_
 
 #include <atomic>
-#include <cassert>
 #include <cstdint>
 #include <vector>
 
@@ -41,11 +40,6 @@ class ByteDerivative {
   // All that is known of the way on from `term`. No lock.
   [[nodiscard]] StateWays WaysOf(TermId term) const {
     return StateWays(store_->links(term).ways.load(std::memory_order_acquire));
-  }
-  // Keeps a transition that is known from elsewhere, if it is not known here.
-  void PutStep(TermId term, int byte_class, TermId to) {
-    ways_.Widen(term);
-    if (Known(term, byte_class) == kUnknownTerm) ways_.Put(term, byte_class, to);
   }
   // See WayTables::PutRest().
   bool PutRest(TermId term, const TokenRest& rest, TermId to) {

@@ -1,0 +1,33 @@
+// What a store holds, in all and by kind.
+#include <cstdint>
+#include <vector>
+
+#include "grammar_core/base/held_bytes.h"
+#include "grammar_core/terms/term_store.h"
+
+namespace maskd {
+
+// Each step asks for the sum, so no list is made for it.
+std::int64_t TermStore::held_bytes() const {
+  return terms_.chunk_bytes() + links_.chunk_bytes() + TableBytes(ids_) + ListBytes() + SetBytes();
+}
+
+std::vector<HeldPart> TermStore::parts() const {
+  return {{"terms", terms_.chunk_bytes()},
+          {"links", links_.chunk_bytes()},
+          {"table of terms", TableBytes(ids_)},
+          {"lists of terms", ListBytes()},
+          {"sets of bytes and texts, places", SetBytes()}};
+}
+
+std::int64_t TermStore::ListBytes() const {
+  return lists_.chunk_bytes() + TableBytes(list_ids_) + list_bytes_;
+}
+
+std::int64_t TermStore::SetBytes() const {
+  return placed_objects_.chunk_bytes() + own_byte_sets_.chunk_bytes() +
+         own_text_sets_.chunk_bytes() + TableBytes(placed_ids_) + TableBytes(bytes_suffix_) +
+         TableBytes(text_suffix_);
+}
+
+}  // namespace maskd
