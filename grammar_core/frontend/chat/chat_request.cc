@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/frontend/structural_tag/argument_style.h"
 #include "grammar_core/frontend/structural_tag/fields.h"
 
 namespace maskd {
@@ -72,10 +73,7 @@ bool IsPlainName(absl::string_view name) {
 // For families with word names.
 absl::Status CheckWordNames(const std::vector<ChatTool>& tools) {
   for (const ChatTool& tool : tools) {
-    const bool is_word = absl::c_all_of(tool.name, [](char c) {
-      return c == '_' || absl::ascii_isalnum(static_cast<unsigned char>(c));
-    });
-    if (is_word) continue;
+    if (IsWordName(tool.name)) continue;
     return InvalidAt(tool.at.Pointer(),
                      absl::StrCat("in ", ToolPlace(tool),
                                   ": the family's names are of letters, digits and _ alone"));

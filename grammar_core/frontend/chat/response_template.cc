@@ -104,9 +104,10 @@ class Importer {
       return UnsupportedAt(fields.Pointer(), "a template without tool_calls",
                            "a family says how calls are written");
     // Free text that held an end would be read as two.
-    for (const std::string& end : turn_ends_)
-      if (!Trimmed(end).empty() && !absl::c_linear_search(excludes_, Trimmed(end)))
-        excludes_.push_back(Trimmed(end));
+    for (const std::string& turn_end : turn_ends_) {
+      const std::string end = Trimmed(turn_end);
+      if (!end.empty() && !absl::c_linear_search(excludes_, end)) excludes_.push_back(end);
+    }
     absl::StatusOr<ResponseCalls> read =
         ReadResponseCalls(*calls, turn_ends_, {options_.space, options_.behind_arguments});
     if (!read.ok()) return read.status();

@@ -43,12 +43,6 @@ CharSet PlainNameChars() {
 
 CharSet WordChars() { return CharSet({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}); }
 
-bool IsWord(absl::string_view name) {
-  return !name.empty() && std::ranges::all_of(name, [](char c) {
-    return c == '_' || absl::ascii_isalnum(static_cast<unsigned char>(c));
-  });
-}
-
 bool IsPlainName(absl::string_view name) {
   const auto is_plain = [](char c) {
     return absl::string_view("\"&'(),/:<=>[\\]{|}\x7F").find(c) == absl::string_view::npos &&
@@ -250,7 +244,7 @@ class LiteralWriter {
     std::vector<NodeId> members;
     for (const ObjectSpec::Member& member : spec.members) {
       if (!IsPlainName(member.name)) return Unsupported("a name that needs quotes or escapes");
-      if (style_.has_word_names && !IsWord(member.name))
+      if (style_.has_word_names && !IsWordName(member.name))
         return Unsupported("a name of more than letters, digits and _");
       const absl::StatusOr<NodeId> value = Value(member.value);
       if (!value.ok()) return value.status();
@@ -328,6 +322,12 @@ class LiteralWriter {
 };
 
 }  // namespace
+
+bool IsWordName(absl::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return c == '_' || absl::ascii_isalnum(static_cast<unsigned char>(c));
+  });
+}
 
 const ArgumentStyle* FindArgumentStyle(absl::string_view name) {
   static const ArgumentStyle& python = *new ArgumentStyle{.name = "python", .quote = ""};

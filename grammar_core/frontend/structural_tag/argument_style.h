@@ -48,6 +48,9 @@ struct ArgumentStyle {
   [[nodiscard]] char name_end() const { return is_python() ? '=' : ':'; }
 };
 
+// Whether a name is of letters, digits and _ alone, and of one at least.
+bool IsWordName(absl::string_view name);
+
 // The style `name`; null where there is none.
 const ArgumentStyle* FindArgumentStyle(absl::string_view name);
 // A style that is said as {"quote": TEXT}, with "words" and "names" where it has those. Errors:
