@@ -13,12 +13,6 @@
 namespace maskd {
 namespace {
 
-GrammarIr Ir(absl::string_view kind, absl::string_view text) {
-  auto grammar = ReadForTest(kind, text);
-  EXPECT_TRUE(grammar.ok()) << grammar.status();
-  return std::move(grammar->ir);
-}
-
 constexpr char kRecord[] =
     R"({"type":"object","properties":{"id":{"type":"integer","multipleOf":5},)"
     R"("tags":{"type":"array","items":{"enum":["aé","b\"c"]},"maxItems":2}},)"
@@ -54,13 +48,13 @@ void ExpectStepsOfOracle(const GrammarIr& ir, int* steps) {
 
 TEST(ByteDerivativeTest, StepsAreThoseOfTheOracle) {
   int steps = 0;
-  ExpectStepsOfOracle(Ir("json_schema", kRecord), &steps);
-  ExpectStepsOfOracle(Ir("regex", "(a|b[c-e]{2,5})*(é|\\d+\\.)"), &steps);
+  ExpectStepsOfOracle(IrForTest("json_schema", kRecord), &steps);
+  ExpectStepsOfOracle(IrForTest("regex", "(a|b[c-e]{2,5})*(é|\\d+\\.)"), &steps);
   EXPECT_GT(steps, 400);
 }
 
 TEST(ByteDerivativeTest, AStepIsKnownOnceItIsMade) {
-  const GrammarIr ir = Ir("regex", "[g-j]+x");
+  const GrammarIr ir = IrForTest("regex", "[g-j]+x");
   EngineParts parts(ir);
   const TermId start = parts.start();
   EXPECT_EQ(parts.bytes.Known(start, parts.ClassOf('g')), kUnknownTerm);
@@ -70,7 +64,7 @@ TEST(ByteDerivativeTest, AStepIsKnownOnceItIsMade) {
 }
 
 TEST(ByteDerivativeTest, AStepThatFailsIsNotKept) {
-  const GrammarIr ir = Ir("json_schema", kRecord);
+  const GrammarIr ir = IrForTest("json_schema", kRecord);
   EngineParts parts(ir);
   Budget spent(Budget::Bounds{.work = 0});
   Work work(spent);
@@ -82,7 +76,7 @@ TEST(ByteDerivativeTest, AStepThatFailsIsNotKept) {
 }
 
 TEST(ByteDerivativeTest, TermsBeyondTheLimitFailAStep) {
-  const GrammarIr ir = Ir("regex", "(a|b)*a(a|b){12}");  // a state for each set of places
+  const GrammarIr ir = IrForTest("regex", "(a|b)*a(a|b){12}");  // a state for each set of places
   Limits limits;
   limits.terms = 200;
   EngineParts parts(ir, limits);
@@ -96,7 +90,7 @@ TEST(ByteDerivativeTest, TermsBeyondTheLimitFailAStep) {
 
 // States that rows bring along are not the grammar's.
 TEST(ByteDerivativeTest, WhatIsAdoptedTakesNoRoom) {
-  const GrammarIr ir = Ir("json_schema", kRecord);
+  const GrammarIr ir = IrForTest("json_schema", kRecord);
   Limits limits;
   limits.terms = 100'000;
   EngineParts parts(ir, limits);

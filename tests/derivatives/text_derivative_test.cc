@@ -14,12 +14,6 @@
 namespace maskd {
 namespace {
 
-GrammarIr Ir(absl::string_view kind, absl::string_view text) {
-  auto grammar = ReadForTest(kind, text);
-  EXPECT_TRUE(grammar.ok()) << grammar.status();
-  return std::move(grammar->ir);
-}
-
 constexpr char kRecord[] =
     R"({"type":"object","properties":{"id":{"type":"integer","multipleOf":5},"idle":{},)"
     R"("tags":{"type":"array","items":{"enum":["aé","ab\"c"]},"maxItems":2},)"
@@ -54,7 +48,7 @@ std::string NextText(PrefixOracle* oracle, PrefixOracle::State at, std::mt19937_
 class TextDerivativeTest : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(TextDerivativeTest, TakesWhatTheOracleDoes) {
-  const GrammarIr ir = Ir(GetParam().first, GetParam().second);
+  const GrammarIr ir = IrForTest(GetParam().first, GetParam().second);
   Parts parts(ir);
   PrefixOracle oracle(ir);
   std::mt19937_64 random(11);
@@ -100,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair("ebnf", "root ::= x x | x\nx ::= \"ab\" x \"c\" | \"abab\" | \"\"")));
 
 TEST(TextDerivativeTest, MakesNoStatesWithinATextOfANameOrOfBytes) {
-  const GrammarIr ir = Ir("json_schema", kClosed);
+  const GrammarIr ir = IrForTest("json_schema", kClosed);
   Parts parts(ir);
   const TermId in_names = parts.Behind("{\"");
   const auto made_by = [&](auto step) {
@@ -117,7 +111,7 @@ TEST(TextDerivativeTest, MakesNoStatesWithinATextOfANameOrOfBytes) {
 }
 
 TEST(TextDerivativeTest, ARowThatMayNotNestDeeperFails) {
-  const GrammarIr ir = Ir("json", "");
+  const GrammarIr ir = IrForTest("json", "");
   Limits limits;
   limits.row_cells = 12;
   EngineParts parts(ir, limits);

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "gtest/gtest.h"
 
 #include "grammar_core/compile/pipeline.h"
 
@@ -20,6 +21,13 @@ inline absl::StatusOr<ReducedGrammar> ReadForTest(
   const GrammarSource source = {std::string(kind), std::string(text), options,
                                 std::move(documents)};
   return ReduceGrammar(source, limits, budget);
+}
+
+// What such a grammar becomes; it must be one.
+inline GrammarIr IrForTest(absl::string_view kind, absl::string_view text) {
+  auto grammar = ReadForTest(kind, text);
+  EXPECT_TRUE(grammar.ok()) << grammar.status();
+  return std::move(grammar->ir);
 }
 
 }  // namespace maskd
