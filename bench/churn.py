@@ -12,7 +12,8 @@ The server runs in a memory control group of its own where this machine lets us 
 --memory_bytes bounds it, and the line says so. Five times a second its resident size is read and its metrics are scraped.
 
 `--minutes` goes on for so long, whatever the passes: from `--settled_minutes` on the resident size should be flat, and its
-least and most are printed.
+least and most are printed. `--vanishing` clients more, each a process of its own, are killed after some seconds of the same
+work and start anew: their streams end in the middle of steps.
 
 Prints the peak, how far the sum of maskd_memory_bytes was from the resident size, refusals, and what is resident some
 seconds after the load.
@@ -22,8 +23,10 @@ import argparse
 import collections
 import gzip
 import json
+import multiprocessing
 import os
 import pathlib
+import random
 import re
 import signal
 import socket
@@ -145,9 +148,9 @@ def turns(options, deadline):
         turn += 1
 
 
-def work(server, cases, share, shares, options, counts, deadline):
+def work(address, cases, share, shares, options, counts, deadline):
     names = [each.split("=")[0] for each in options.tokenizer]
-    with maskd.Client(server.address, timeout_s=120) as client:
+    with maskd.Client(address, timeout_s=120) as client:
         widths = {each["name"]: each["vocab_size"] for each in client.tokenizers()}
         streams = {name: client.open_stream(widths[name], tokenizer=name) for name in names}
         row = 0
@@ -166,6 +169,20 @@ def work(server, cases, share, shares, options, counts, deadline):
                         counts[error.code] += 1
                         if error.code in ("UNAVAILABLE", "CANCELLED"):
                             return
+
+
+def vanish(address, cases, seed, options, counts, deadline):
+    """Clients that are killed in the middle of their work, one after the other, until the deadline."""
+    rng = random.Random(seed)
+    spawn = multiprocessing.get_context("spawn")
+    while time.monotonic() < deadline:
+        some = rng.sample(cases, min(len(cases), 200))
+        client = spawn.Process(target=work, args=(address, some, 0, 1, options, collections.Counter(), deadline))
+        client.start()
+        client.join(rng.uniform(3, 15))
+        client.kill()
+        client.join()
+        counts["client killed"] += 1
 
 
 def mib(number):
@@ -190,6 +207,7 @@ def main():
     parser.add_argument("--tokenizer", action="append", required=True)
     parser.add_argument("--limit_bytes", type=int, default=2 << 30)
     parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--vanishing", type=int, default=0, help="clients more that are killed and start anew")
     parser.add_argument("--passes", type=int, default=2)
     parser.add_argument("--minutes", type=float, help="go on for so long, in place of --passes")
     parser.add_argument("--settled_minutes", type=float, default=5)
@@ -197,7 +215,9 @@ def main():
     parser.add_argument("--flag", action="append", default=[], help="a further flag of the server")
     options = parser.parse_args()
     cases = list(read_cases(options.cases, options.limit))
-    counts = collections.Counter()
+    if options.vanishing > 0 and options.minutes is None:
+        parser.error("--vanishing needs --minutes: clients that vanish are started until the time is over")
+    counts, killed = collections.Counter(), collections.Counter()
     with tempfile.TemporaryDirectory() as folder:
         server = Server(options, folder)
         server.wait_until_ready()
@@ -206,9 +226,11 @@ def main():
         watch.start()
         began = time.monotonic()
         deadline = None if options.minutes is None else began + options.minutes * 60
-        clients = [threading.Thread(target=work, args=(server, cases, i, options.clients, options,
+        clients = [threading.Thread(target=work, args=(server.address, cases, i, options.clients, options,
                                                        counts, deadline))
                    for i in range(options.clients)]
+        clients += [threading.Thread(target=vanish, args=(server.address, cases, i, options, killed, deadline))
+                    for i in range(options.vanishing)]
         for each in clients:
             each.start()
         for each in clients:
@@ -220,7 +242,7 @@ def main():
         print(f"{'in a control group of' if server.grouped else 'no control group; told'} "
               f"{mib(options.limit_bytes)}: {sum(counts.values()):,} rows in {seconds:.0f} s, "
               f"{'lives' if died is None else f'DIED, {died}'}")
-        print("outcomes:", dict(counts.most_common()))
+        print("outcomes:", dict((counts + killed).most_common()))
         gaps = sorted(watch.gaps) or [0.0]
         print(f"resident: {mib(start)} at the start, peak {mib(watch.peak)}, "
               f"{watch.peak / options.limit_bytes:.0%} of the limit; gauges' sum off by "
