@@ -9,7 +9,10 @@
 //          fewest tokens that a text has, its end, and up to 50 more; or 300, 600. A step is the
 //          mask and the acceptance of its token, as service/sequences/sequence.h makes them, in
 //          processor time. `late` counts rows that did not end in their budget. The same rows
-//          without a budget are beside it, of at most 64 tokens.
+//          without a budget are beside it, of at most 64 tokens. Grammars are in the spelling of a
+//          request that says nothing; with --any_spelling in every one that JSON has. With
+//          --rounds the same rows are walked so often in new grammars, and the least time of each
+//          step counts: a shared machine adds tens of milliseconds to single steps.
 // left     with --left 300 the rows of each schema of --requests begin with random ones of 1 to 300
 //          tokens left; then the same rows again, in a stream that has met them.
 // texts    valid instances of MaskBench at budgets of the tokens that they need, end included, and
@@ -17,12 +20,14 @@
 //          less than needed, `overrun` counts those that all masks allow though the start has a
 //          text that fits. Each keyword has a line of the texts whose schemas hold it.
 #include <algorithm>
+#include <cassert>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -47,6 +52,8 @@ ABSL_FLAG(std::string, requests, "", "Schemas of examples/model_loop_python/requ
 ABSL_FLAG(int, rare, 0, "Random schemas of rare keywords.");
 ABSL_FLAG(int, seed, 5, "Of the random schemas.");
 ABSL_FLAG(std::string, schema, "", "One more schema.");
+ABSL_FLAG(bool, any_spelling, false, "Walks take every spelling that JSON has.");
+ABSL_FLAG(int, rounds, 1, "Walks are repeated; the least of a step's times counts.");
 ABSL_FLAG(int, walks, 20, "Rows of each schema.");
 ABSL_FLAG(int, left, 0, "Rows begin with 1 to so many tokens left.");
 ABSL_FLAG(bool, each, false, "A line for each schema.");
@@ -80,6 +87,12 @@ struct Times {
     rows += other.rows;
     late += other.late;
     failed += other.failed;
+  }
+  // Of the same steps once more.
+  void KeepLeast(const Times& again) {
+    assert(again.micros.size() == micros.size() && "a walk went another way");
+    std::ranges::transform(micros, again.micros, micros.begin(),
+                           [](double a, double b) { return std::min(a, b); });
   }
   void Print(const std::string& name) const {
     const double sum = std::accumulate(micros.begin(), micros.end(), 0.0);
@@ -155,29 +168,53 @@ struct Named {
   std::string schema;
 };
 
+absl::StatusOr<Grammar> CompileForWalks(const std::string& schema,
+                                        const std::shared_ptr<TokenizerSpace>& space) {
+  GrammarOptions options;
+  if (!absl::GetFlag(FLAGS_any_spelling)) options.spelling = JsonSpelling::kCanonical;
+  return CompileForBench({"json_schema", schema, options}, space);
+}
+
+// Of the rows of one schema, with and without a budget.
+struct WalkTimes {
+  Times with;
+  Times without;
+};
+
+std::optional<WalkTimes> WalkSchema(const Named& one,
+                                    const std::shared_ptr<TokenizerSpace>& space) {
+  const auto grammar = CompileForWalks(one.schema, space);
+  const int need = grammar.ok() ? NeedOf(*grammar) : 0;
+  if (need == 0) return std::nullopt;
+  const auto closing = std::make_shared<ClosingMasks>();
+  Random random(1);  // NOLINT(cert-msc51-cpp): the same rows in every run
+  WalkTimes times;
+  for (int i = 0; i < absl::GetFlag(FLAGS_walks); ++i) {
+    Walk(*grammar, closing, 0, &random, &times.without);
+    Walk(*grammar, closing, BudgetOf(need, &random), &random, &times.with);
+  }
+  return times;
+}
+
 void RunWalks(const std::string& group, const std::vector<Named>& schemas,
               const std::shared_ptr<TokenizerSpace>& space) {
   Times with;
   Times without;
   for (const Named& one : schemas) {
-    const auto grammar = CompileForBench({"json_schema", one.schema, {}}, space);
-    const int need = grammar.ok() ? NeedOf(*grammar) : 0;
-    if (need == 0) continue;
-    const auto closing = std::make_shared<ClosingMasks>();
-    Random random(1);  // NOLINT(cert-msc51-cpp): the same rows in every run
-    Times own;
-    Times free;
-    for (int i = 0; i < absl::GetFlag(FLAGS_walks); ++i) {
-      Walk(*grammar, closing, 0, &random, &free);
-      Walk(*grammar, closing, BudgetOf(need, &random), &random, &own);
+    std::optional<WalkTimes> own = WalkSchema(one, space);
+    if (!own.has_value()) continue;
+    for (int round = 1; round < absl::GetFlag(FLAGS_rounds); ++round) {
+      const std::optional<WalkTimes> again = WalkSchema(one, space);
+      own->with.KeepLeast(again->with);
+      own->without.KeepLeast(again->without);
     }
     if (absl::GetFlag(FLAGS_each)) {
       std::printf("%s\n", one.schema.substr(0, 300).c_str());
-      own.Print(one.name);
-      free.Print("  without");
+      own->with.Print(one.name);
+      own->without.Print("  without");
     }
-    with.Add(own);
-    without.Add(free);
+    with.Add(own->with);
+    without.Add(own->without);
   }
   with.Print(group);
   without.Print("  without a budget");
@@ -190,7 +227,7 @@ void RunLeft(const std::vector<Named>& schemas, int most,
   Times first;
   Times again;
   for (const Named& one : schemas) {
-    const auto grammar = CompileForBench({"json_schema", one.schema, {}}, space);
+    const auto grammar = CompileForWalks(one.schema, space);
     if (!grammar.ok()) continue;
     std::vector<int> budgets(static_cast<std::size_t>(most));
     std::iota(budgets.begin(), budgets.end(), 1);
