@@ -43,23 +43,41 @@ const Term* FreeString(const TermStore& store, TermId state) {
   return IsRepeatOfSet(store, text) ? &text : nullptr;
 }
 
-std::vector<TermId> ClosingStrings::Of(TermId state) const {
+// What a branch of a choice begins with may be a choice again, where strings that are too short and
+// those that are too long lead to the same.
+std::vector<TermId> ClosingStrings::BranchesFrom(TermId state) const {
   Automaton& automaton = row_.automaton();
   const TermStore& store = automaton.store();
-  if (FreeString(store, state) != nullptr) return {state};
-  const TermStore::Parts parts = store.PartsOf(state);
-  if (store.term(parts.cell).kind != TermKind::kAlt) return {};
-  const auto list = BranchesOf(store, store.term(parts.cell));
-  if (list.size() > kMaxStrings) return {};
-  // A copy: joining makes terms, and the list may move.
-  std::vector<TermId> strings(list.begin(), list.end());
-  for (TermId& string : strings) string = StateTerms(automaton).Join(string, parts.tail);
+  std::vector<TermId> branches = {state};
+  for (std::size_t i = 0; i < branches.size();) {
+    const auto [cell, tail] = store.PartsOf(branches[i]);
+    if (store.term(cell).kind != TermKind::kAlt) {
+      ++i;
+      continue;
+    }
+    const auto list = BranchesOf(store, store.term(cell));
+    assert(list.size() > 1 && "a choice of one is none, and this would not end");
+    if (branches.size() - 1 + list.size() > kMaxStrings) return {};
+    // A copy: joining makes terms, and the list may move.
+    const std::vector<TermId> within(list.begin(), list.end());
+    branches[i] = StateTerms(automaton).Join(within[0], tail);
+    for (std::size_t j = 1; j < within.size(); ++j)
+      branches.push_back(StateTerms(automaton).Join(within[j], tail));
+  }
+  return branches;
+}
+
+std::vector<TermId> ClosingStrings::Of(TermId state) const {
+  const TermStore& store = row_.automaton().store();
+  std::vector<TermId> strings = BranchesFrom(state);
   // A string that is full takes its quote alone, which leads out of the others, too.
   const auto quote = static_cast<std::size_t>(row_.classes().Of('"'));
-  std::erase_if(strings, [&](TermId string) {
-    const FirstClasses::Set first = automaton.FirstOf(string, work_);
-    return first.count() == 1 && first.test(quote);
-  });
+  if (strings.size() > 1) {
+    std::erase_if(strings, [&](TermId string) {
+      const FirstClasses::Set first = row_.automaton().FirstOf(string, work_);
+      return first.count() == 1 && first.test(quote);
+    });
+  }
   const bool are_alike = std::ranges::all_of(strings, [&](TermId string) {
     return FreeString(store, string) != nullptr && SetOf(string) == SetOf(strings[0]);
   });

@@ -57,6 +57,9 @@ class ClosingStrings {
   // Strings of a choice that are taken together.
   static constexpr std::size_t kMaxStrings = 4;
 
+  // The ways of a choice, each before its own tail; the state alone where it is none. Nothing where
+  // they are too many.
+  [[nodiscard]] std::vector<TermId> BranchesFrom(TermId state) const;
   // The characters of such a string, and how they are spelled.
   [[nodiscard]] std::pair<CharTerm, Spelling> SetOf(TermId string) const;
 
