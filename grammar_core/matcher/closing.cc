@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "grammar_core/completion/fewest_tokens.h"
+#include "grammar_core/completion/shortest_path.h"
 #include "grammar_core/matcher/closing_levels.h"
 #include "grammar_core/matcher/closing_own.h"
 #include "grammar_core/matcher/endings.h"
@@ -29,6 +30,8 @@ namespace {
 constexpr std::int64_t kLevelsWork = 20'000;
 constexpr std::int64_t kSearchWork = 3'000;
 constexpr std::int64_t kRepairWork = 4'000;
+// The same for the text of the fewest bytes, whose units are small: some 2 ms.
+constexpr std::int64_t kTextWork = 64'000;
 // More tokens are not searched from one by one.
 constexpr int kMaxSearched = 512;
 
@@ -45,6 +48,13 @@ std::vector<TokenId> OtherEnding(const TokenStepper& stepper, TokenStepper::Stat
   Budget budget = ClosingBudget(kRepairWork);
   Work work(budget);
   return endings->TokensWithin(stepper, state, most, work);
+}
+
+// Of the text of the fewest bytes, as few as spell it; empty where the search is too dear.
+std::vector<TokenId> TokensOfShortest(const TokenSearch& search, TokenStepper::State state) {
+  Budget budget = ClosingBudget(kTextWork);
+  Work work(budget);
+  return FewTokens(search, state, ShortestTexts::kMaxBytes, work).value_or(std::vector<TokenId>());
 }
 
 void KeepStops(const TokenStepper& stepper, TokenStepper::State state, const TokenMask& mask,
@@ -141,31 +151,31 @@ MaskRef ClosingMasks::NarrowOwn(const TokenStepper& stepper, State state, const 
   return Stored(stepper, mask, std::move(fitting));
 }
 
-// First the known ending. Where that does not fit, it is repaired in another way; then the fewest
-// tokens of all are searched for, and where few tokens may be taken, behind each of them.
+// First the known ending. Where that does not fit, it is repaired in another way; then comes the
+// text of the fewest bytes. Last the fewest tokens of all are searched for, and where few tokens
+// may be taken, behind each of them.
 TokenMask ClosingMasks::Searched(const TokenStepper& stepper, State state, const TokenMask& mask,
                                  int rest) {
   TokenMask found(mask.vocab_size());
   KeepStops(stepper, state, mask, &found);
   // Not even one more token: only the end itself could fit.
   if (rest < 0) return found;
-  const std::vector<TokenId> known = endings_->Tokens(stepper, state);
-  const bool is_known = !known.empty() && static_cast<int>(known.size()) <= rest + 1;
-  if (is_known && mask.Allows(known.front())) {
-    found.Allow(known.front());
+  const auto begins = [&](const std::vector<TokenId>& ending) {
+    const bool fits = !ending.empty() && static_cast<int>(ending.size()) <= rest + 1;
+    if (!fits || !mask.Allows(ending.front())) return false;
+    found.Allow(ending.front());
+    return true;
+  };
+  const TokenSearch search = stepper.search();
+  if (begins(endings_->Tokens(stepper, state)) ||
+      begins(OtherEnding(stepper, state, endings_.get(), rest + 1)) ||
+      begins(TokensOfShortest(search, state)))
     return found;
-  }
-  const std::vector<TokenId> other = OtherEnding(stepper, state, endings_.get(), rest + 1);
-  if (!other.empty() && mask.Allows(other.front())) {
-    found.Allow(other.front());
-    return found;
-  }
   Budget budget = ClosingBudget(kSearchWork);
   Work work(budget);
-  const TokenSearch search = stepper.search();
   const auto tokens = FewestTokens(search, state, rest + 1, work);
   if (!tokens.ok() || tokens->empty()) return found;
-  if (mask.Allows(tokens->front())) found.Allow(tokens->front());
+  begins(*tokens);
   if (mask.CountAllowed() > kMaxSearched) return found;
   mask.VisitAllowed([&](TokenId id) {
     if (!work.ok()) return;

@@ -76,6 +76,28 @@ TEST(ClosingMasks, EveryRowEndsWithinItsBudget) {
   EXPECT_GT(walks, 200);
 }
 
+// The ending that is known writes "red" where the fewest tokens write 1, 2 and null in another order.
+TEST(ClosingMasks, ARowEndsInTheTokensOfTheShortestText) {
+  const auto space = TokenizerSpace::Create(EmbeddedByteVocabulary());
+  const auto grammar = Compile(
+      {"json_schema", R"({"type":"array","uniqueItems":true,"minItems":4,"items":{"type":"object",)"
+                      R"("properties":{"n":{"type":"array","uniqueItems":true,"minItems":3,)"
+                      R"("items":{"enum":["red","green","dark blue",1,2,null]}}},)"
+                      R"("required":["n"]}})"},
+      space);
+  ASSERT_NE(grammar, nullptr);
+  const Matcher start(grammar);
+  const std::string_view shortest =
+      R"([{"n":[1,2,null]},{"n":[1,null,2]},{"n":[2,1,null]},{"n":[2,null,1]}])";
+  Random random(9);  // NOLINT(cert-msc51-cpp)
+  ClosingMasks closing;
+  for (const int spare : {0, 1, 2, 5}) {
+    const int budget = static_cast<int>(shortest.size()) + 1 + spare;
+    for (int walk = 0; walk < 5; ++walk)
+      ASSERT_TRUE(EndsWithin(start, budget, &closing, &random)) << budget;
+  }
+}
+
 TEST(ClosingMasks, EveryRowOfIndentedLinesEndsWithinItsBudget) {
   Random random(8);  // NOLINT(cert-msc51-cpp)
   const auto space = TokenizerSpace::Create(TestVocabulary());
