@@ -38,8 +38,9 @@ struct Limits {
   std::int64_t row_bytes = 64 << 20;
   // Levels a derivative may descend without reading a byte: rule calls and nested operators.
   std::int64_t derivative_depth = 2'000;
-  // States an emptiness check of an intersection or complement may visit.
-  std::int64_t emptiness_states = 20'000;
+  // States that one emptiness check of an intersection or complement may visit. It bounds memory;
+  // the work of a step or a compile bounds the time.
+  std::int64_t emptiness_states = 100'000;
   // Units of work of one compile. A unit is about as long wherever it is spent: on one EPYC core of
   // 2.4 GHz 0.2 us at the median, and 0.1 to 1.4 us in whatever takes long, so this is 1 to 2 s of
   // a processor, 7 at the worst. Of MaskBench's schemas half take at most 1,500 units, 99 in 100 at
