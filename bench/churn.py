@@ -11,6 +11,9 @@ a row is opened with its first valid instance as drafts, so that every mask on i
 The server runs in a memory control group of its own where this machine lets us make one (as root); else only
 --memory_bytes bounds it, and the line says so. Five times a second its resident size is read and its metrics are scraped.
 
+With more than one `--tokenizer` each schema goes to one of them by turns, and its text is encoded by the packages tiktoken
+(rank files) and tokenizers (`tokenizer.json`).
+
 `--minutes` goes on for so long, whatever the passes: from `--settled_minutes` on the resident size should be flat, and its
 least and most are printed. `--vanishing` clients more, each a process of its own, are killed after some seconds of the same
 work and start anew: their streams end in the middle of steps.
@@ -39,7 +42,7 @@ import urllib.request
 
 import maskd.plain as maskd
 
-GROUP = pathlib.Path("/sys/fs/cgroup/memory/maskd_churn")
+GROUP = pathlib.Path(f"/sys/fs/cgroup/memory/maskd_churn_{os.getpid()}")
 DRAFTS = 1000  # of one step at most
 
 
@@ -50,7 +53,21 @@ def read_cases(path, limit):
                 return
             case = json.loads(line)
             valid = [test for test in case["tests"] if test.get("valid")]
-            yield case["schema"], (valid[0]["tokens"] if valid else [])
+            yield case["schema"], (valid[0]["text"] if valid else ""), (valid[0]["tokens"] if valid else [])
+
+
+def encoder(flag):
+    """text -> token ids, of the vocabulary file that a --tokenizer flag names."""
+    path = flag.split("=", 1)[1].split(",")[0]
+    if path.endswith(".json"):
+        import tokenizers
+        tokenizer = tokenizers.Tokenizer.from_file(path)
+        return lambda text: tokenizer.encode(text, add_special_tokens=False).ids
+    import tiktoken
+    import tiktoken.load
+    encoding = tiktoken.Encoding("ranks", pat_str=r"\s+|\w+|[^\s\w]+", special_tokens={},
+                                 mergeable_ranks=tiktoken.load.load_tiktoken_bpe(path))
+    return encoding.encode_ordinary
 
 
 class Server:
@@ -150,21 +167,24 @@ def turns(options, deadline):
 
 def work(address, cases, share, shares, options, counts, deadline):
     names = [each.split("=")[0] for each in options.tokenizer]
+    encoders = {name: encoder(each) for name, each in zip(names, options.tokenizer) if len(names) > 1}
     with maskd.Client(address, timeout_s=120) as client:
         widths = {each["name"]: each["vocab_size"] for each in client.tokenizers()}
         streams = {name: client.open_stream(widths[name], tokenizer=name) for name in names}
         row = 0
         for turn in turns(options, deadline):
             for order in ("PROPERTY_ORDER_DECLARED", "PROPERTY_ORDER_ANY"):
-                for number, (text, tokens) in enumerate(cases):
+                for number, (schema, text, tokens) in enumerate(cases):
                     if number % shares != share:
                         continue
                     if deadline is not None and time.monotonic() > deadline:
                         return
                     row += 1
                     name = names[(number + turn) % len(names)]
+                    if encoders:
+                        tokens = encoders[name](text)
                     try:
-                        counts[take(streams[name], row, text, tokens, order)] += 1
+                        counts[take(streams[name], row, schema, tokens, order)] += 1
                     except maskd.MaskdError as error:
                         counts[error.code] += 1
                         if error.code in ("UNAVAILABLE", "CANCELLED"):
@@ -260,6 +280,8 @@ def main():
                   f"what grammars and stores of masks hold, {mib(kept)}")
         server.process.send_signal(signal.SIGTERM)
         server.process.wait()
+        if server.grouped:
+            GROUP.rmdir()
     return 0
 
 
