@@ -189,8 +189,11 @@ class ClosingLevels::Maker {
     State free = kNothingTerm;
     std::optional<Closure> closure;
     absl::flat_hash_set<State> others;  // that are not free
+    std::array<State, kRecent> recent;  // some of them, at hand
+    recent.fill(kUnknownTerm);
     const auto is_free = [&](State next) {
       if (closure.has_value() || RowStates::IsOwn(next)) return next == free;
+      if (std::exchange(recent[next.value() % kRecent], next) == next) return false;
       if (!others.insert(next).second) return false;
       closure = strings_.FreeClosureOf(RowMemory::TermOf(next));
       if (closure.has_value()) free = next;
