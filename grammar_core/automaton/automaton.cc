@@ -90,12 +90,17 @@ void Automaton::CountMasks(std::int64_t more_bytes, std::int64_t keeper_bytes) {
   NoteGrowth(derivative_.held_bytes());
 }
 
+TermId Automaton::MakeStep(TermId state, int byte_class, Work& work) {
+  const MutexLock lock(&mutex_);
+  return TakeClass(state, byte_class, work);
+}
+
 // Another thread may have made the step while this one waited for the lock; ByteDerivative::Step()
 // looks again before it derives. A failed step gives kFailedTerm, is not kept and may be tried
 // again.
-TermId Automaton::MakeStep(TermId state, int byte_class, Work& work) {
-  const MutexLock lock(&mutex_);
+TermId Automaton::TakeClass(TermId state, int byte_class, Work& work) {
   MASKD_DCHECK_TERM(store_, state, state.value() < store_.size());
+  SplitRests(state, work);
   const TermId next = derivative_.Step(state, byte_class, work);
   MASKD_DCHECK_TERM(store_, state, next != kFailedTerm || !work.ok());
   NoteGrowth(derivative_.RecentBytes());
@@ -171,36 +176,28 @@ TermId Automaton::MakeRest(TermId state, TokenId id, absl::string_view bytes, st
                            Work& work) {
   const std::size_t offset = *taken;
   const auto number = static_cast<std::uint32_t>(id);
+  const auto behind_byte = [taken](TermId next) {
+    *taken += next != kNothingTerm && next != kFailedTerm ? 1 : 0;
+    return next;
+  };
   if (bytes.size() - offset < 2 || !TokenRest::Fits(number, offset))
-    return MakeByte(state, bytes[offset], taken, work);
+    return behind_byte(MakeStep(state, ClassOf(bytes[offset]), work));
   const TokenRest rest(number, offset);
   if (const TermId known = derivative_.WaysOf(state).BehindRest(rest); known != kUnknownTerm) {
     *taken = bytes.size();
     return known;
   }
-  if (!texts_.Spares(state)) return MakeByte(state, bytes[offset], taken, work);
+  if (!texts_.Spares(state)) return behind_byte(MakeStep(state, ClassOf(bytes[offset]), work));
   const MutexLock lock(&mutex_);
   MASKD_DCHECK_TERM(store_, state, state.value() < store_.size());
-  if (!derivative_.WaysOf(state).none()) return TakeByte(state, bytes[offset], taken, work);
+  if (!derivative_.WaysOf(state).none())
+    return behind_byte(TakeClass(state, ClassOf(bytes[offset]), work));
   std::size_t more = 0;
   const TermId next = texts_.Behind(state, bytes.substr(offset), &more, work);
   *taken += more;
   if (next != kNothingTerm && next != kFailedTerm) PutRest(state, rest, next, work);
   NoteGrowth(derivative_.RecentBytes());
   return work.ok() ? next : TermId(kFailedTerm);
-}
-
-TermId Automaton::MakeByte(TermId state, char byte, std::size_t* taken, Work& work) {
-  const MutexLock lock(&mutex_);
-  return TakeByte(state, byte, taken, work);
-}
-
-TermId Automaton::TakeByte(TermId state, char byte, std::size_t* taken, Work& work) {
-  SplitRests(state, work);
-  const TermId next = derivative_.Step(state, ClassOf(byte), work);
-  *taken += next != kNothingTerm && next != kFailedTerm ? 1 : 0;
-  NoteGrowth(derivative_.RecentBytes());
-  return next;
 }
 
 // A token may be taken both ways: where `<x>` is text and a name too, the state behind it is the

@@ -132,11 +132,8 @@ class Automaton {
   // all that are left, or by the next one. `*taken` counts what leads on.
   TermId MakeRest(TermId state, TokenId id, absl::string_view bytes, std::size_t* taken, Work& work)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // By the next byte, where that is not known.
-  TermId MakeByte(TermId state, char byte, std::size_t* taken, Work& work)
-      ABSL_LOCKS_EXCLUDED(mutex_);
-  TermId TakeByte(TermId state, char byte, std::size_t* taken, Work& work)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The state behind a byte of a class. The rests that are known at `state` move on first.
+  TermId TakeClass(TermId state, int byte_class, Work& work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Keeps where a rest leads, at the state or, where texts part at it, further on.
   void PutRest(TermId state, const TokenRest& rest, TermId to, Work& work)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -583,5 +583,28 @@ TEST(AutomatonTest, AStepOverItsBudgetLeavesTheGrammarWhole) {
   EXPECT_FALSE(fixture.Accepts("\"abc\""));
 }
 
+// What is known costs no work. So a caller without any is told where a token leads, once one has
+// taken it, although another byte has been taken from there since, as a mask's walk takes it.
+TEST(AutomatonTest, AStepByAByteKeepsWhereTokensLead) {
+  IrBuilder b{Limits()};
+  const NodeId either = b.Alt({b.Bytes("abcabc"), b.Bytes("cab")});
+  Fixture fixture(BuildOrDie(b, b.Concat({b.Bytes("0"), either, b.Bytes("1")})));
+  MaskedAutomaton& automaton = fixture.automaton();
+  TokenId abc = 0;
+  while (fixture.index().vocabulary().TokenBytes(abc) != "abc") ++abc;
+  Work work(fixture.budget());
+  std::size_t taken = 0;
+  const TermId state = automaton.Step(automaton.start(), '0', work);
+  const TermId behind = automaton.StepToken(state, abc, &taken, work);
+  ASSERT_EQ(taken, 3U);
+
+  ASSERT_NE(automaton.Step(state, 'c', work), kNothingTerm);
+  Budget nothing({.work = 0, .work_name = "step_work"});
+  Work starved(nothing);
+  EXPECT_EQ(automaton.StepToken(state, abc, &taken, starved), behind);
+  EXPECT_EQ(taken, 3U);
+  EXPECT_TRUE(starved.ok()) << starved.error();
+}
+
 }  // namespace
 }  // namespace maskd
