@@ -242,9 +242,14 @@ RowMemory::State RowMemory::Union(State state, TermId term) {
   return StateOf(std::move(ways));
 }
 
-RowMemory::State RowMemory::StateOf(Ways ways) {
+std::optional<RowMemory::State> RowMemory::OutsideOfArrays(const Ways& ways) {
   if (ways.empty()) return kNothingTerm;
   if (ways.size() == 1 && ways[0].arrays.empty()) return Of(ways[0].term);
+  return std::nullopt;
+}
+
+RowMemory::State RowMemory::StateOf(Ways ways) {
+  if (const auto outside = OutsideOfArrays(ways); outside.has_value()) return *outside;
   const Hash128 key = KeyOf(ways);
   const auto is_it = [&](const OwnState& own) { return own.key == key; };
   if (const auto known = interned_.find(key); known != interned_.end()) {
@@ -255,15 +260,17 @@ RowMemory::State RowMemory::StateOf(Ways ways) {
       states_.end() - static_cast<std::ptrdiff_t>(std::min(states_.size(), kLooksBack));
   if (const auto known = std::find_if(begin, states_.end(), is_it); known != states_.end())
     return OwnAt(static_cast<std::size_t>(known - states_.begin()));
-  const State made = NewStateOf(std::move(ways));
-  states_.back().key = key;
+  const State made = AddOwn(std::move(ways), key);
   if (scratches_ > 0) interned_[key] = made;
   return made;
 }
 
 RowMemory::State RowMemory::NewStateOf(Ways ways) {
-  if (ways.empty()) return kNothingTerm;
-  if (ways.size() == 1 && ways[0].arrays.empty()) return Of(ways[0].term);
+  const auto outside = OutsideOfArrays(ways);
+  return outside.has_value() ? *outside : AddOwn(std::move(ways), std::nullopt);
+}
+
+RowMemory::State RowMemory::AddOwn(Ways ways, std::optional<Hash128> key) {
   // As if items could be equal, the text may be read in any of these ways.
   TermId shared = ways[0].term;
   for (std::size_t i = 1; i < ways.size(); ++i)
@@ -271,7 +278,7 @@ RowMemory::State RowMemory::NewStateOf(Ways ways) {
   // Bounded by Limits::row_bytes long before the numbers meet those of kFailedTerm.
   const State made = OwnAt(states_.size());
   assert(IsOwn(made) && "out of numbers for own states");
-  states_.push_back({std::nullopt, shared, std::move(ways)});
+  states_.push_back({key, shared, std::move(ways)});
   return made;
 }
 

@@ -187,6 +187,10 @@ class RowMemory {
     return State(kFirstOwn + static_cast<std::uint32_t>(index));
   }
   [[nodiscard]] Ways WaysOf(State state) const;
+  // The state of ways that are within no array, if it is one of the automaton.
+  [[nodiscard]] static std::optional<State> OutsideOfArrays(const Ways& ways);
+  // A new own state; `key` for who may look for it again.
+  State AddOwn(Ways ways, std::optional<Hash128> key);
   [[nodiscard]] Hash128 KeyOf(const Ways& ways) const;
   template <typename Is>
   [[nodiscard]] bool AnyArray(State state, Is is) const;
