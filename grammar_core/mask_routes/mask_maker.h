@@ -108,6 +108,14 @@ class MaskMaker {
   template <typename Allow>
   bool WalkNodes(const TokenTrie& trie, std::size_t begin, std::size_t end, Path* path,
                  std::int64_t max_nodes, Allow allow);
+  // Walks what lies below node `parent`, which leads to `state`.
+  template <typename Allow>
+  void WalkBelow(const TokenTrie& trie, std::size_t parent, WalkStates::State state, Allow allow) {
+    const TrieNode node = trie.nodes()[parent];
+    Path path;
+    path[node.depth] = state;
+    WalkNodes(trie, parent + 1, parent + node.skip, &path, kAllNodes, allow);
+  }
   // Walks all of `trie` from `state`, for the tokens of the trie itself; false if given up.
   bool Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes, MaskBuilder* mask);
   // The same of a trie of all candidates.
@@ -129,6 +137,9 @@ class MaskMaker {
   // The first two are false, without a call, for a state of another form.
   bool WalkNames(const TokenTrie& trie, std::size_t parent, const Parts& parts, OnNode allow);
   bool WalkMembers(const TokenTrie& trie, const Parts& parts, OnNode allow);
+  // Calls on_quote(node, text) at the quote behind each whole text, and allow(node) on the way.
+  void WalkList(const TokenTrie& trie, std::size_t parent, const TextList& texts, OnNode allow,
+                absl::FunctionRef<void(std::size_t, std::uint32_t)> on_quote);
   void WalkMember(const TokenTrie& trie, std::size_t quote, TermId member, OnNode allow);
   void WalkOthers(const TokenTrie& trie, std::size_t parent, const OtherNames& names, OnNode allow);
   // What a whole name and its quote, the node `quote`, begin.

@@ -29,6 +29,8 @@ constexpr std::size_t kMaxBranchesWithin = 256;
 constexpr std::size_t kFewNames = 2;
 // Names that are gathered, looked at or sorted in about a unit of work.
 constexpr std::uint32_t kNamesPerUnit = 4;
+// For walks that look at quotes alone.
+constexpr auto kAllowNone = [](const TrieNode&) {};
 
 }  // namespace
 
@@ -39,15 +41,20 @@ bool MaskMaker::WalkNames(const TokenTrie& trie, std::size_t parent, const Parts
   const ObjectTerms::NameTexts names = StateTerms(*automaton_).NamesOf(parts.cell, *work_);
   work_->Spend(1 + static_cast<std::int64_t>(names.names.size()) / kNamesPerUnit);
   if (!names.list.IsAscii()) return false;
-  const auto on_token = [&](std::size_t i) { allow(trie.nodes()[i]); };
-  const auto on_quote = [&](std::size_t i, std::uint32_t text) {
-    WalkBehindName(trie, i, {parts.cell, parts.tail, names.names[text]}, allow);
-  };
-  const std::int64_t visited = parent == kRoot
-                                   ? WalkTexts(trie, names.list, on_token, on_quote)
-                                   : WalkTextsBelow(trie, parent, names.list, on_token, on_quote);
-  work_->Spend(1 + visited / kNodesPerUnit);
+  WalkList(trie, parent, names.list, allow, [&](std::size_t quote, std::uint32_t text) {
+    WalkBehindName(trie, quote, {parts.cell, parts.tail, names.names[text]}, allow);
+  });
   return true;
+}
+
+void MaskMaker::WalkList(const TokenTrie& trie, std::size_t parent, const TextList& texts,
+                         OnNode allow,
+                         absl::FunctionRef<void(std::size_t, std::uint32_t)> on_quote) {
+  const auto on_token = [&](std::size_t i) { allow(trie.nodes()[i]); };
+  const std::int64_t visited = parent == kRoot
+                                   ? WalkTexts(trie, texts, on_token, on_quote)
+                                   : WalkTextsBelow(trie, parent, texts, on_token, on_quote);
+  work_->Spend(1 + visited / kNodesPerUnit);
 }
 
 // A name that may be written has a value behind it, so the quote leads on.
@@ -58,9 +65,7 @@ void MaskMaker::WalkBehindName(const TokenTrie& trie, std::size_t quote,
   if (node.skip == 1) return;
   const std::vector<TermId> spines =
       StateTerms(*automaton_).BehindName(owner.cell, owner.name, *work_);
-  Path path;
-  path[node.depth] = states_.Enter(spines, owner.tail);
-  WalkNodes(trie, quote + 1, quote + node.skip, &path, kAllNodes, allow);
+  WalkBelow(trie, quote, states_.Enter(spines, owner.tail), allow);
 }
 
 bool MaskMaker::MakeByNames(const Parts& parts, MaskBuilder* mask) {
@@ -114,16 +119,13 @@ void MaskMaker::MakeByOtherNames(const OtherNames& names, MaskBuilder* mask) {
   MergeMaskOf(StateTerms(*automaton_).Encoded(names.any, names.declared.spelling, names.tail),
               &others);
   const TokenTrie& trie = masks_->index().trie();
-  const std::int64_t visited = WalkTexts(
-      trie, names.declared, [](std::size_t) {},
-      [&](std::size_t i, std::uint32_t) {
-        const std::span<const TrieNode> nodes = trie.nodes();
-        for (std::size_t n = i; n < i + nodes[i].skip; ++n) {
-          if (nodes[n].token == TokenTrie::kNoToken) continue;
-          trie.VisitTokens(nodes[n], [&](TokenId id) { others.Forbid(id); });
-        }
-      });
-  work_->Spend(1 + visited / kNodesPerUnit);
+  const std::span<const TrieNode> nodes = trie.nodes();
+  WalkList(trie, kRoot, names.declared, kAllowNone, [&](std::size_t quote, std::uint32_t) {
+    for (const TrieNode& node : nodes.subspan(quote, nodes[quote].skip)) {
+      if (node.token == TokenTrie::kNoToken) continue;
+      trie.VisitTokens(node, [&](TokenId id) { others.Forbid(id); });
+    }
+  });
   // The caller takes them one by one, whatever the mask of any name says.
   for (const TokenId id : trie.long_tokens()) others.Forbid(id);
   mask->Merge(std::move(others));
@@ -142,19 +144,15 @@ void MaskMaker::WalkOthers(const TokenTrie& trie, std::size_t parent, const Othe
                            OnNode allow) {
   // Found first, as the walk of any name passes over the same tokens.
   absl::flat_hash_set<std::uint32_t> declared;  // tokens, as the trie names them
-  const std::int64_t visited = WalkTextsBelow(
-      trie, parent, names.declared, [](std::size_t) {},
-      [&](std::size_t i, std::uint32_t) {
-        const std::span<const TrieNode> nodes = trie.nodes();
-        for (std::size_t n = i; n < i + nodes[i].skip; ++n) declared.insert(nodes[n].token);
-      });
-  work_->Spend(1 + visited / kNodesPerUnit);
+  const std::span<const TrieNode> nodes = trie.nodes();
+  WalkList(trie, parent, names.declared, kAllowNone, [&](std::size_t quote, std::uint32_t) {
+    for (const TrieNode& node : nodes.subspan(quote, nodes[quote].skip))
+      declared.insert(node.token);
+  });
   assert(parent != kRoot && "others are walked below a quote");
-  const TrieNode node = trie.nodes()[parent];
-  Path path;
-  path[node.depth] = states_.Enter(
+  const WalkStates::State any = states_.Enter(
       StateTerms(*automaton_).Encoded(names.any, names.declared.spelling, names.tail));
-  WalkNodes(trie, parent + 1, parent + node.skip, &path, kAllNodes, [&](const TrieNode& next) {
+  WalkBelow(trie, parent, any, [&](const TrieNode& next) {
     if (declared.empty() || !declared.contains(next.token)) allow(next);
   });
 }
@@ -172,8 +170,7 @@ void MaskMaker::WalkJoined(const TokenTrie& trie, std::size_t parent, JoinedName
   const TextList texts = names->Texts();
   if (texts.texts.empty()) return;
   work_->Spend(1 + static_cast<std::int64_t>(texts.texts.size()) / kNamesPerUnit);
-  const auto on_token = [&](std::size_t i) { allow(trie.nodes()[i]); };
-  const auto on_quote = [&](std::size_t i, std::uint32_t text) {
+  WalkList(trie, parent, texts, allow, [&](std::size_t i, std::uint32_t text) {
     if (const auto owner = names->OnlyOwner(text); owner.has_value())
       return WalkBehindName(trie, i, *owner, allow);
     const TrieNode quote = trie.nodes()[i];
@@ -181,11 +178,7 @@ void MaskMaker::WalkJoined(const TokenTrie& trie, std::size_t parent, JoinedName
     assert(quote.depth >= 1 && quote.depth <= path.size());
     path[quote.depth - 1] = states_.Enter(names->EndOf(text));
     WalkNodes(trie, i, i + quote.skip, &path, kAllNodes, allow);
-  };
-  const std::int64_t visited = parent == kRoot
-                                   ? WalkTexts(trie, texts, on_token, on_quote)
-                                   : WalkTextsBelow(trie, parent, texts, on_token, on_quote);
-  work_->Spend(1 + visited / kNodesPerUnit);
+  });
 }
 
 void MaskMaker::MergeNames(std::span<const TermId> states, MaskBuilder* mask) {
@@ -272,9 +265,7 @@ void MaskMaker::WalkMember(const TokenTrie& trie, std::size_t quote, TermId memb
       WalkOthers(trie, quote, *others, allow);
       continue;
     }
-    Path path;
-    path[1] = states_.Enter(branch);
-    WalkNodes(trie, quote + 1, quote + trie.nodes()[quote].skip, &path, kAllNodes, allow);
+    WalkBelow(trie, quote, states_.Enter(branch), allow);
   }
   WalkJoined(trie, quote, &names, allow);
   if (const auto others = names.Others(); others.has_value())
