@@ -106,5 +106,18 @@ def test_a_share_that_falls_fails(tmp_path):
                            "3 at least\n")
 
 
+def test_the_rooms_of_the_service_are_counted_together(tmp_path):
+    for room, comments in ("streams", 1), ("wire", 3):
+        (tmp_path / "service" / room).mkdir(parents=True)
+        (tmp_path / "service" / room / "a.cc").write_text(
+            "// One.\n" * comments + "int a;\n" * 18, encoding="utf-8")
+    assert check(tmp_path).returncode == 0
+    (tmp_path / "service/wire/a.h").write_text("int Undocumented();\n", encoding="utf-8")
+    (tmp_path / "service/wire/a.cc").write_text("int a;\n" * 18, encoding="utf-8")
+    assert check(tmp_path).stdout.splitlines() == [
+        "service: lines of comment in .cc files: 1 of 37, 4 at least",
+        "service: documented declarations: 0 of 1, 1 at least"]
+
+
 def test_the_tree_keeps_its_marks():
     assert check(ROOT).stdout == ""

@@ -5,7 +5,7 @@
 
 Invariants    an assert, or a check of MASKD_DCHECK_..., in 150 lines of grammar_core at least.
 Comments      a tenth of the lines of the .cc files, blank ones left out: in each of ROOMS, of the
-              rooms of json_schema, and in service.
+              rooms of json_schema, and in all rooms of service together.
 Declarations  nine of ten in the headers of each of ROOMS and of service have a comment above them,
               alone or as a block of neighbours: functions and types that are public.
 
@@ -43,9 +43,9 @@ NO_DECLARATION = re.compile(
 CALLS = re.compile(r"[\w>)\]]\s*\(")
 
 
-def sources(folder: pathlib.Path, *endings: str) -> list[pathlib.Path]:
-    """The files directly in `folder` that people write."""
-    return sorted(path for ending in endings for path in folder.glob(f"*{ending}")
+def sources(folder: pathlib.Path, ending: str) -> list[pathlib.Path]:
+    """The files in `folder` and within its own folders that people write."""
+    return sorted(path for path in folder.rglob(f"*{ending}")
                   if not path.stem.endswith("_tables"))
 
 
