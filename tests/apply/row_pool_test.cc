@@ -8,7 +8,7 @@
 
 #include "gtest/gtest.h"
 
-#include "tests/service/no_threads.h"
+#include "tests/service/base/no_threads.h"
 
 namespace maskd::client {
 namespace {

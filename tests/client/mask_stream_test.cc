@@ -14,7 +14,7 @@
 #include "client/cpp/base/errors.h"
 #include "client/cpp/client.h"
 #include "tests/client/scripted_server.h"
-#include "tests/service/no_threads.h"
+#include "tests/service/base/no_threads.h"
 
 namespace maskd::client {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "client/cpp/failover/load_asker.h"
 #include "tests/client/scripted_server.h"
-#include "tests/service/no_threads.h"
+#include "tests/service/base/no_threads.h"
 
 namespace maskd::client {
 namespace {

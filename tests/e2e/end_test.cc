@@ -17,7 +17,7 @@
 #include "tests/base/test_folder.h"
 #include "tests/e2e/running_server.h"
 #include "tests/e2e/server_program.h"
-#include "tests/service/notify_listener.h"
+#include "tests/service/process/notify_listener.h"
 
 namespace maskd::service {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "service/process/server.h"
 #include "tests/e2e/running_server.h"
-#include "tests/service/no_threads.h"
+#include "tests/service/base/no_threads.h"
 
 namespace maskd::service {
 namespace {

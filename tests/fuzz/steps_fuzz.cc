@@ -24,7 +24,7 @@
 #include "service/wire/step_reader.h"
 #include "tests/fuzz/fuzz_checks.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/service/step_text.h"
+#include "tests/service/wire/step_text.h"
 
 namespace maskd::fuzz {
 namespace {

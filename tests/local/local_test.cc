@@ -19,7 +19,7 @@
 #include "local/local_call.h"
 #include "local/local_engines.h"
 #include "service/base/log.h"
-#include "tests/service/no_threads.h"
+#include "tests/service/base/no_threads.h"
 
 namespace maskd::local {
 namespace {
