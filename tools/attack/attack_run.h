@@ -22,12 +22,12 @@ namespace maskd::attack {
 // As the command line says it.
 struct RunOptions {
   // Files of cases, or folders of them.
-  std::vector<std::string> files;
+  std::vector<std::string> files = {};
   // The only cases to run; empty: all.
-  std::vector<std::string> only;
+  std::vector<std::string> only = {};
   CaseClock clock = CaseClock::kWall;
   // Cases that are known to fail, and why.
-  std::map<std::string, std::string> known;
+  std::map<std::string, std::string> known = {};
 };
 
 // Whether nothing failed. Errors: of reading the files; of reaching the server, at the start.

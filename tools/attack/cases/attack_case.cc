@@ -43,6 +43,8 @@ absl::StatusOr<AttackCase> ReadCase(Json json) {
   made.reject = *std::move(reject);
   made.codes = json.value("codes", std::vector<std::string>());
   made.steps = json.value("steps", Json());
+  for (const Json& step : made.steps)
+    static_cast<void>(step.at("op").get_ref<const std::string&>());
   const auto needs = json.value("needs", std::vector<std::string>());
   made.needs_special_tokens = std::ranges::find(needs, "special_tokens") != needs.end();
   made.budget_ms = json.at("budget").at("ms");

@@ -11,11 +11,11 @@ namespace maskd::attack {
 // Filled in by who runs the case; Report judges it.
 struct CaseResult {
   // What is wrong with the answer, one line each. Empty: the case passes, apart from its budget.
-  std::vector<std::string> faults;
+  std::vector<std::string> faults = {};
   // Operations of `steps` that this runner does not have. The case has not been run.
-  std::vector<std::string> missing_operations;
+  std::vector<std::string> missing_operations = {};
   // What the case needs that there is not, such as "TLS". Empty: the case was run.
-  std::string absent;
+  std::string absent = {};
   // Of grammar cases: whether the answer was a refusal.
   bool refused = false;
   // For the whole case: wall time here, processor time of the target's process, growth of its

@@ -1,9 +1,16 @@
+// One walk over the expression, which appends what each part stands for. The variables of each
+// "each" that is open lie on a stack, and literals are read with their values in place.
+//
+// Invariant  what is no expression is refused, and nothing of it is read as another shape.
+// Cost       the bytes it stands for, and a copy of each text that is repeated.
 #include "tools/attack/cases/text_expression.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -29,6 +36,7 @@ std::string Substituted(absl::string_view text, const std::vector<Variable>& var
     for (std::size_t at = 0; (at = out.find(opening, at)) != std::string::npos;) {
       const std::size_t body = at + opening.size();
       const std::size_t end = out.find('}', body);
+      if (end == std::string::npos) break;
       std::int64_t offset = 0;
       const absl::string_view sum(out.data() + body, end - body);
       if (!sum.empty() && !absl::SimpleAtoi(sum, &offset)) {
@@ -51,10 +59,7 @@ class Expander {
       return absl::OkStatus();
     }
     if (node.is_array()) return AppendAll(node, out);
-    if (node.contains("hex")) {
-      absl::StrAppend(out, absl::HexStringToBytes(node["hex"].get<std::string>()));
-      return absl::OkStatus();
-    }
+    if (node.contains("hex")) return AppendHex(node["hex"].get<std::string>(), out);
     if (node.contains("repeat")) return AppendRepeat(node, out);
     if (node.contains("each")) return AppendEach(node, out);
     if (node.contains("random")) return AppendRandom(node, out);
@@ -65,6 +70,15 @@ class Expander {
   absl::Status AppendAll(const Json& items, std::string* out) {
     for (const Json& item : items)
       if (absl::Status status = Append(item, out); !status.ok()) return status;
+    return absl::OkStatus();
+  }
+
+  static absl::Status AppendHex(const std::string& digits, std::string* out) {
+    const bool are_pairs = digits.size() % 2 == 0 && std::ranges::all_of(digits, [](char digit) {
+                             return absl::ascii_isxdigit(static_cast<unsigned char>(digit));
+                           });
+    if (!are_pairs) return absl::InvalidArgumentError(absl::StrCat(digits, ": not hexadecimal"));
+    absl::StrAppend(out, absl::HexStringToBytes(digits));
     return absl::OkStatus();
   }
 
@@ -80,7 +94,7 @@ class Expander {
   }
 
   absl::Status AppendRepeat(const Json& node, std::string* out) {
-    const absl::StatusOr<std::int64_t> count = Number(node["n"]);
+    const absl::StatusOr<std::int64_t> count = Number(node.at("n"));
     if (!count.ok()) return count.status();
     std::string once;
     if (absl::Status status = Append(node["repeat"], &once); !status.ok()) return status;
@@ -90,7 +104,7 @@ class Expander {
 
   absl::Status AppendEach(const Json& node, std::string* out) {
     const absl::StatusOr<std::int64_t> from = Number(node.value("from", Json(0)));
-    const absl::StatusOr<std::int64_t> to = Number(node["to"]);
+    const absl::StatusOr<std::int64_t> to = Number(node.at("to"));
     if (!from.ok()) return from.status();
     if (!to.ok()) return to.status();
     std::string separator;
@@ -107,7 +121,7 @@ class Expander {
   }
 
   absl::Status AppendRandom(const Json& node, std::string* out) const {
-    const absl::StatusOr<std::int64_t> count = Number(node["n"]);
+    const absl::StatusOr<std::int64_t> count = Number(node.at("n"));
     if (!count.ok()) return count.status();
     const auto text = node["random"].get<std::string>();
     std::vector<absl::string_view> letters;
@@ -138,7 +152,11 @@ class Expander {
 
 absl::StatusOr<std::string> ExpandText(const nlohmann::json& expression) {
   std::string out;
-  if (absl::Status status = Expander().Append(expression, &out); !status.ok()) return status;
+  try {
+    if (absl::Status status = Expander().Append(expression, &out); !status.ok()) return status;
+  } catch (const Json::exception& error) {  // a field is missing, or of another type
+    return absl::InvalidArgumentError(error.what());
+  }
   return out;
 }
 

@@ -34,7 +34,7 @@ std::vector<int> ParentsOf(std::size_t token_count, const std::vector<int>& chil
   for (std::size_t parent = 0; parent < children.size(); ++parent) {
     std::size_t links = 0;
     int child = children[parent];
-    while (child != -1 && links++ <= token_count) {
+    while (child >= 0 && links++ <= token_count) {
       const auto at = static_cast<std::size_t>(child);
       if (at >= parents.size()) parents.resize(at + 1, -1);
       parents[at] = static_cast<int>(parent);

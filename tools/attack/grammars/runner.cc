@@ -39,7 +39,11 @@ CaseResult Runner::Run(const AttackCase& attack) {
     result.absent = "a server";
     return result;
   }
-  RunWithin(attack, &result);
+  try {
+    RunWithin(attack, &result);
+  } catch (const nlohmann::json::exception& error) {  // an operation lacks what it needs
+    result.faults.push_back(absl::StrCat("the case itself: ", error.what()));
+  }
   options_.target->EndCase();
   if (!IsAlive()) result.faults.push_back("the server's process has ended");
   return result;

@@ -30,7 +30,7 @@ class Runner {
     // What answers; outlives the runner.
     Target* target = nullptr;
     // Its process; nothing where it cannot be seen.
-    std::optional<ProcessWatch> process;
+    std::optional<ProcessWatch> process = std::nullopt;
     // Absent: cases of a server are not run, and say so.
     ServerCase server_case = nullptr;
     // Gives pages that nothing lives in back to the system, where nobody else does.

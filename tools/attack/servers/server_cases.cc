@@ -304,7 +304,9 @@ Outcome ServerCases::BatchStep(const Json& step) {
   v1::Step moving;
   const auto names = step.at("rows").get<std::vector<std::string>>();
   const auto bad = step.value("bad_token_row", std::int64_t{-1});
-  if (names != std::vector<std::string>{"*"}) {
+  const bool is_all = names == std::vector<std::string>{"*"};
+  if (names.empty() || (is_all && opened_.empty())) return Outcome::Fault("there are no rows");
+  if (!is_all) {
     for (const std::string& name : names) moving.add_rows()->set_row(RowOf(name));
     return RunNext(moving, moving.rows(0).row());
   }

@@ -6,6 +6,7 @@
 // Cost       one mask for each token.
 #include "tools/attack/targets/library_target.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -85,7 +86,8 @@ class LibraryRow final : public Row {
   absl::Status Write(const Misfit& misfit) override {
     absl::StatusOr<MaskWords> mask = Mask();
     if (!mask.ok()) return mask.status();
-    mask->resize(static_cast<std::size_t>(std::ssize(*mask) + misfit.more_words));
+    const std::int64_t words = std::ssize(*mask) + misfit.more_words;
+    mask->resize(static_cast<std::size_t>(std::max<std::int64_t>(words, 0)));
     const std::int64_t width = matcher_.grammar().tokenizer().vocabulary().size();
     std::vector<float> logits(static_cast<std::size_t>(width) * 2, 1.0F);
     const auto applier = client::MakeApplier("cpu");

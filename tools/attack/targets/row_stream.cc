@@ -155,7 +155,8 @@ class RowStream::WireRow final : public Row {
   }
 
   absl::Status WriteWords(std::int64_t more_words) {
-    const std::int64_t words = std::int64_t{stream_->stream_->welcome().mask_words()} + more_words;
+    const std::int64_t words = std::max<std::int64_t>(
+        0, std::int64_t{stream_->stream_->welcome().mask_words()} + more_words);
     constexpr std::int32_t kUntouched = 0x5A5A5A5A;
     std::vector<std::int32_t> memory(static_cast<std::size_t>(words) * 2, kUntouched);
     const client::MaskBuffer buffer = {memory.data(), 1, words};

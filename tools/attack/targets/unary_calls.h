@@ -23,8 +23,8 @@ inline constexpr absl::Duration kCallPatience = absl::Seconds(120);
 
 // A call of one message and one answer, as bytes.
 struct RawCall {
-  std::string method;  // "/package.Service/Name"
-  std::string request;
+  std::string method = {};  // "/package.Service/Name"
+  std::string request = {};
   absl::Duration deadline = kCallPatience;
   std::size_t metadata_bytes = 0;  // sent beside it
   // After this the caller leaves; zero: it stays.
