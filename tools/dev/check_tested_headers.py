@@ -74,10 +74,18 @@ ROOMS = [
     "service/sequences",
     "service/streams",
     "service/wire",
+    "tools/attack",
+    "tools/attack/cases",
+    "tools/attack/grammars",
+    "tools/attack/servers",
+    "tools/attack/targets",
     "tools/cli",
+    "tools/cli/bench",
     "tools/cli/lint",
     "tools/cli/schemas",
+    "tools/cli/simulate",
     "tools/cli/top",
+    "tools/cli/vectors",
 ]
 
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)
