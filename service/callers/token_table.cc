@@ -42,6 +42,12 @@ bool IsHash(absl::string_view hash) {
          });
 }
 
+// What a header can carry: no other token could ever be said.
+bool IsSayable(absl::string_view token) {
+  return std::ranges::all_of(
+      token, [](char c) { return absl::ascii_isgraph(static_cast<unsigned char>(c)); });
+}
+
 // In a time that depends on the size alone.
 bool IsEqual(absl::string_view a, absl::string_view b) {
   unsigned char differs = 0;
@@ -115,6 +121,7 @@ absl::Status TokenTable::AddLine(absl::string_view line) {
     return Wrong(absl::StrCat("has a token of fewer than ", kMinTokenBytes, " or more than ",
                               kMaxTokenBytes, " characters"));
   }
+  if (!IsSayable(token)) return Wrong("has a token with characters that no header carries");
   entries_.push_back({std::string(parts[0]), Sha256Hex(token)});
   return absl::OkStatus();
 }

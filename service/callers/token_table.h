@@ -7,7 +7,8 @@
 // Secrets  a token is kept as its SHA-256 alone. Find() compares with every entry, each in the same
 //          time whether it is equal or not.
 // Lines    a name of 1 to 128 characters (letters, digits, '-', '_', '.', ':', '/', '@'), spaces,
-//          and a token of at least 16; '#' begins a comment. A name may have several.
+//          and a token of at least 16 visible ASCII characters; '#' begins a comment. A name may
+//          have several.
 // Threads  immutable.
 #ifndef MASKD_SERVICE_CALLERS_TOKEN_TABLE_H_
 #define MASKD_SERVICE_CALLERS_TOKEN_TABLE_H_

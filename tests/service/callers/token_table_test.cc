@@ -66,6 +66,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"LongToken", absl::StrCat("red ", std::string(5000, 's')), "1: has a token of fewer"},
         {"NameWithOtherCharacters", "r\"ed secret-secret-secret", "1: has a name"},
         {"LongName", absl::StrCat(std::string(129, 'r'), " secret-secret-secret"), "1: has a name"},
+        {"TokenOfControls", "red \vsecret-secret-secret", "1: has a token with characters"},
+        {"TokenBeyondAscii", "red secret-secret-\xC3\xA9", "1: has a token with characters"},
         {"HalfAHash", "red sha256:abc", "1: sha256: is not followed by 64"},
         {"HashInCapitals", absl::StrCat("red sha256:", std::string(64, 'A')), "1: sha256:"},
     }),
