@@ -9,6 +9,7 @@
 #define MASKD_PROTOS_WIRE_FIELDS_H_
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,38 +18,50 @@
 #include "google/protobuf/message_lite.h"
 #include "google/protobuf/wire_format_lite.h"
 
-namespace maskd {
+#include "protos/wire_input.h"
 
-using WireInput = google::protobuf::io::CodedInputStream;
+namespace maskd {
 
 // What begins a field: its number and how it is written.
 constexpr std::uint32_t VarintTag(int number) { return static_cast<std::uint32_t>(number) << 3; }
 constexpr std::uint32_t BytesTag(int number) { return VarintTag(number) | 2; }
 constexpr std::uint32_t Fixed32Tag(int number) { return VarintTag(number) | 5; }
 
-// Skips the field that `tag` began.
+// Skips the field that `tag` began, as protobuf does: such fields are rare.
 inline bool SkipField(WireInput& in, std::uint32_t tag) {
-  return google::protobuf::internal::WireFormatLite::SkipField(&in, tag);
+  const absl::string_view rest = in.rest();
+  google::protobuf::io::CodedInputStream fields(reinterpret_cast<const std::uint8_t*>(rest.data()),
+                                                static_cast<int>(rest.size()));
+  return google::protobuf::internal::WireFormatLite::SkipField(&fields, tag) &&
+         in.Skip(static_cast<std::size_t>(fields.CurrentPosition()));
 }
 
 // Calls read(tag) for each field up to the end of the input or of what surrounds it; `read` reads
 // what follows the tag.
 template <typename Read>
 bool ReadFields(WireInput& in, Read read) {
-  while (const std::uint32_t tag = in.ReadTag())
-    if (!read(tag)) return false;
-  return in.ConsumedEntireMessage();
+  while (!in.at_limit()) {
+    const std::uint32_t tag = in.ReadTag();
+    if (tag == 0 || !read(tag)) return false;
+  }
+  return true;
 }
 
-// The same for a field that is a message.
+// Calls read() for what follows, up to the end that its size says.
+template <typename Read>
+bool ReadSized(WireInput& in, Read read) {
+  std::size_t size = 0;
+  if (!in.ReadSize(&size)) return false;
+  const WireInput::Limit before = in.PushLimit(size);
+  const bool whole = read();
+  in.PopLimit(before);
+  return whole;
+}
+
+// As ReadFields(), for a field that is a message.
 template <typename Read>
 bool ReadNested(WireInput& in, Read read) {
-  int size = 0;
-  if (!in.ReadVarintSizeAsInt(&size) || in.BytesUntilLimit() < size) return false;
-  const WireInput::Limit limit = in.PushLimit(size);
-  const bool whole = ReadFields(in, read);
-  in.PopLimit(limit);
-  return whole;
+  return ReadSized(in, [&] { return ReadFields(in, read); });
 }
 
 // Calls read() for each element of a list's field that `tag` began: as often as there are elements
@@ -56,13 +69,11 @@ bool ReadNested(WireInput& in, Read read) {
 template <typename Read>
 bool ReadElements(WireInput& in, std::uint32_t tag, Read read) {
   if ((tag & 7) != 2) return read();
-  int size = 0;
-  if (!in.ReadVarintSizeAsInt(&size) || in.BytesUntilLimit() < size) return false;
-  const WireInput::Limit limit = in.PushLimit(size);
-  bool whole = true;
-  while (whole && in.BytesUntilLimit() > 0) whole = read();
-  in.PopLimit(limit);
-  return whole;
+  return ReadSized(in, [&] {
+    while (!in.at_limit())
+      if (!read()) return false;
+    return true;
+  });
 }
 
 // Adds the elements to `values`.
@@ -85,24 +96,23 @@ inline bool ReadBool(WireInput& in, bool& value) {
 
 inline bool ReadFloat(WireInput& in, float& value) {
   std::uint32_t bits = 0;
-  const bool whole = in.ReadLittleEndian32(&bits);
+  const bool whole = in.ReadFixed32(&bits);
   value = std::bit_cast<float>(bits);
   return whole;
 }
 
 inline bool ReadText(WireInput& in, std::string& text) {
-  int size = 0;
-  return in.ReadVarintSizeAsInt(&size) && in.ReadString(&text, size);
+  absl::string_view bytes;
+  const bool whole = in.ReadBytes(&bytes);
+  text.assign(bytes.data(), bytes.size());
+  return whole;
 }
 
 // A field that is a message, by protobuf's own parser.
 inline bool ReadMessage(WireInput& in, google::protobuf::MessageLite& message) {
-  int size = 0;
-  if (!in.ReadVarintSizeAsInt(&size) || in.BytesUntilLimit() < size) return false;
-  const WireInput::Limit limit = in.PushLimit(size);
-  const bool whole = message.ParseFromCodedStream(&in) && in.ConsumedEntireMessage();
-  in.PopLimit(limit);
-  return whole;
+  absl::string_view bytes;
+  return in.ReadBytes(&bytes) &&
+         message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
 }
 
 }  // namespace maskd

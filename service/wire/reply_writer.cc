@@ -19,11 +19,6 @@
 namespace maskd::service {
 namespace {
 
-// Wire types of protobuf's encoding (protobuf.dev/programming-guides/encoding).
-constexpr std::uint64_t kVarintType = 0;
-constexpr std::uint64_t kLengthType = 2;
-constexpr std::uint64_t kFixed32Type = 5;
-
 constexpr std::size_t kFirstBytes = 1 << 12;
 
 std::size_t VarintBytes(std::uint64_t value) {
@@ -46,20 +41,16 @@ void BackwardWriter::Trim(std::size_t bytes) {
 
 // Doubles, so that a reply that grows is copied about once. The buffer is kept, so the next reply
 // is not copied at all.
-std::uint8_t* BackwardWriter::Prepend(std::size_t count) {
-  if (begin_ < count) {
-    const std::size_t used = size();
-    // What is there moves to the end of the larger buffer: room is needed in front.
-    std::vector<std::uint8_t> larger(std::max(kFirstBytes, 2 * (used + count)));
-    std::copy_n(buffer_.data() + begin_, used, larger.data() + larger.size() - used);
-    buffer_.swap(larger);
-    begin_ = buffer_.size() - used;
-  }
-  begin_ -= count;
-  return buffer_.data() + begin_;
+void BackwardWriter::Grow(std::size_t count) {
+  const std::size_t used = size();
+  // What is there moves to the end of the larger buffer: room is needed in front.
+  std::vector<std::uint8_t> larger(std::max(kFirstBytes, 2 * (used + count)));
+  std::copy_n(buffer_.data() + begin_, used, larger.data() + larger.size() - used);
+  buffer_.swap(larger);
+  begin_ = buffer_.size() - used;
 }
 
-void BackwardWriter::Varint(std::uint64_t value) {
+void BackwardWriter::LongVarint(std::uint64_t value) {
   const std::size_t count = VarintBytes(value);
   std::uint8_t* const to = Prepend(count);
   for (std::size_t i = 0; i + 1 < count; ++i, value >>= 7)
@@ -71,25 +62,15 @@ void BackwardWriter::Bytes(absl::string_view bytes) {
   std::copy_n(bytes.data(), bytes.size(), Prepend(bytes.size()));
 }
 
-void BackwardWriter::VarintField(int number, std::uint64_t value) {
-  Varint(value);
-  Varint(static_cast<std::uint64_t>(number) << 3 | kVarintType);
-}
-
 void BackwardWriter::FloatField(int number, float value) {
   std::memcpy(Prepend(sizeof(value)), &value, sizeof(value));
-  Varint(static_cast<std::uint64_t>(number) << 3 | kFixed32Type);
+  Tag(number, kFixed32Type);
 }
 
 void BackwardWriter::BytesField(int number, absl::string_view bytes) {
   const std::size_t before = size();
   Bytes(bytes);
   Header(number, before);
-}
-
-void BackwardWriter::Header(int number, std::size_t size_before) {
-  Varint(size() - size_before);
-  Varint(static_cast<std::uint64_t>(number) << 3 | kLengthType);
 }
 
 // The last row first, as all is written from the end. The outer header needs no length from

@@ -32,17 +32,41 @@ class BackwardWriter {
   }
 
   // Room in front of what was written, to be filled in.
-  std::uint8_t* Prepend(std::size_t count);
-  void Varint(std::uint64_t value);
+  std::uint8_t* Prepend(std::size_t count) {
+    if (begin_ < count) [[unlikely]]
+      Grow(count);
+    begin_ -= count;
+    return buffer_.data() + begin_;
+  }
+  void Varint(std::uint64_t value) {
+    if (value < 0x80) [[likely]]
+      *Prepend(1) = static_cast<std::uint8_t>(value);
+    else
+      LongVarint(value);
+  }
   void Bytes(absl::string_view bytes);
   // A field's tag and value, or its header: the tag and the length of what was written since the
   // size was `size_before`.
-  void VarintField(int number, std::uint64_t value);
+  void VarintField(int number, std::uint64_t value) {
+    Varint(value);
+    Tag(number, kVarintType);
+  }
   void FloatField(int number, float value);
   void BytesField(int number, absl::string_view bytes);
-  void Header(int number, std::size_t size_before);
+  void Header(int number, std::size_t size_before) {
+    Varint(size() - size_before);
+    Tag(number, kLengthType);
+  }
 
  private:
+  // Wire types of protobuf's encoding (protobuf.dev/programming-guides/encoding).
+  enum WireType : std::uint8_t { kVarintType = 0, kLengthType = 2, kFixed32Type = 5 };
+
+  void Tag(int number, WireType type) { Varint(static_cast<std::uint64_t>(number) << 3 | type); }
+  void LongVarint(std::uint64_t value);
+  // Makes room for `count` bytes more in front.
+  void Grow(std::size_t count);
+
   std::vector<std::uint8_t> buffer_;  // in use from begin_ on
   std::size_t begin_ = 0;
 };

@@ -22,22 +22,6 @@
 namespace maskd::service {
 namespace {
 
-WireInput InputOf(absl::string_view bytes) {
-  return WireInput(reinterpret_cast<const std::uint8_t*>(bytes.data()),
-                   static_cast<int>(bytes.size()));
-}
-
-// A nested message's bytes, of an input that is one piece of memory; empty and false for none.
-bool ReadBytes(WireInput& in, absl::string_view* bytes) {
-  int size = 0;
-  if (!in.ReadVarintSizeAsInt(&size) || in.BytesUntilLimit() < size) return false;
-  const void* data = nullptr;
-  int available = 0;
-  if (size > 0 && (!in.GetDirectBufferPointer(&data, &available) || available < size)) return false;
-  *bytes = {static_cast<const char*>(data), static_cast<std::size_t>(size)};
-  return in.Skip(size);
-}
-
 void Reset(RowToMove* move) {
   move->row = 0;
   move->refusal = absl::OkStatus();
@@ -68,9 +52,8 @@ bool ReadDrafts(WireInput& in, RowToMove* move) {
 // False: the row is told more than this reads, or its bytes are no message.
 bool ReadTokens(absl::string_view bytes, RowToMove* move) {
   using Wire = v1::RowUpdate;
-  WireInput in = InputOf(bytes);
-  const WireInput::Limit limit = in.PushLimit(static_cast<int>(bytes.size()));
-  const bool whole = ReadFields(in, [&](std::uint32_t tag) {
+  WireInput in(bytes);
+  return ReadFields(in, [&](std::uint32_t tag) {
     switch (tag) {
       case VarintTag(Wire::kRowFieldNumber):
         return in.ReadVarint64(&move->row);
@@ -82,13 +65,11 @@ bool ReadTokens(absl::string_view bytes, RowToMove* move) {
         return false;
     }
   });
-  in.PopLimit(limit);
-  return whole;
 }
 
 bool ReadMove(WireInput& in, RowToMove* move) {
   absl::string_view bytes;
-  if (!ReadBytes(in, &bytes)) return false;
+  if (!in.ReadBytes(&bytes)) return false;
   // The move was another row's in the last step; its vectors keep their memory.
   Reset(move);
   if (ReadTokens(bytes, move)) return true;
@@ -161,8 +142,7 @@ bool ReadStepField(WireInput& in, std::uint32_t tag, std::size_t most, StepReque
 
 // False: no step, or with more in it than this reads, or than `most` rows.
 bool ReadPlain(absl::string_view bytes, std::size_t most, StepRequest* step) {
-  WireInput in = InputOf(bytes);
-  in.PushLimit(static_cast<int>(bytes.size()));
+  WireInput in(bytes);
   if (in.ReadTag() != BytesTag(v1::DecodeRequest::kStepFieldNumber)) return false;
   Reset(step);
   std::size_t moves = 0;
@@ -171,7 +151,7 @@ bool ReadPlain(absl::string_view bytes, std::size_t most, StepRequest* step) {
   step->moves.resize(moves);
   const std::size_t named = step->opens.size() + moves + step->forks.size() +
                             step->snapshots.size() + step->closes.size();
-  return whole && named <= most && in.BytesUntilLimit() == 0;
+  return whole && named <= most && in.at_limit();
 }
 
 // Rows that a step names, as often as it does; of bytes that are no message, as far as they are.
@@ -196,8 +176,7 @@ std::size_t CountNamed(absl::string_view bytes) {
         return SkipField(in, tag);
     }
   };
-  WireInput in = InputOf(bytes);
-  in.PushLimit(static_cast<int>(bytes.size()));
+  WireInput in(bytes);
   ReadFields(in, [&](std::uint32_t tag) {
     if (tag != BytesTag(v1::DecodeRequest::kStepFieldNumber)) return SkipField(in, tag);
     return ReadNested(in, [&](std::uint32_t inner) { return count(in, inner); });

@@ -42,11 +42,7 @@ class AnyServer {
       reply.set_state(v1::ROW_STATE_ACTIVE);
       for (int i = Below(kPositions); i >= 0; --i) Say(reply.add_positions());
     }
-    const std::string bytes = response.SerializeAsString();
-    WireInput in(reinterpret_cast<const std::uint8_t*>(bytes.data()),
-                 static_cast<int>(bytes.size()));
-    in.PushLimit(static_cast<int>(bytes.size()));
-    EXPECT_TRUE(reader_->Read(in, message_).ok());
+    EXPECT_TRUE(reader_->Read(response.SerializeAsString(), message_).ok());
     std::ranges::shuffle(rows, random_);
     order_ = rows;
     return message_.result;

@@ -39,9 +39,7 @@ class MaskReaderTest : public testing::Test {
   }
 
   absl::StatusOr<MaskView> ReadBytes(const std::string& bytes) {
-    const auto size = static_cast<int>(bytes.size());
-    WireInput in(reinterpret_cast<const std::uint8_t*>(bytes.data()), size);
-    in.PushLimit(size);
+    WireInput in(bytes);
     return reader_.Read(in, storage_);
   }
 

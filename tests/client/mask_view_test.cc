@@ -80,9 +80,7 @@ class MaskViewTest : public testing::Test {
   }
   MaskView Read(const v1::Position& position) {
     const std::string bytes = position.SerializeAsString();
-    const auto size = static_cast<int>(bytes.size());
-    WireInput in(reinterpret_cast<const std::uint8_t*>(bytes.data()), size);
-    in.PushLimit(size);
+    WireInput in(bytes);
     const auto mask = reader_->Read(in, *storage_);
     EXPECT_TRUE(mask.ok()) << mask.status();
     return *mask;

@@ -27,9 +27,7 @@ class PositionFieldsTest : public testing::Test {
 
   bool Read(const std::string& bytes) {
     storage_.Clear();
-    const auto size = static_cast<int>(bytes.size());
-    WireInput in(reinterpret_cast<const std::uint8_t*>(bytes.data()), size);
-    in.PushLimit(size);
+    WireInput in(bytes);
     return ReadPosition(in, kWords, storage_, fields_);
   }
 

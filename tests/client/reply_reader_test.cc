@@ -33,10 +33,7 @@ v1::DecodeResponse Parse(const std::string& text) {
 }
 
 absl::Status ReadBytes(const std::string& bytes, ServerMessage& message) {
-  const auto size = static_cast<int>(bytes.size());
-  WireInput in(reinterpret_cast<const std::uint8_t*>(bytes.data()), size);
-  in.PushLimit(size);
-  return ReplyReader(MakeWelcome()).Read(in, message);
+  return ReplyReader(MakeWelcome()).Read(bytes, message);
 }
 
 constexpr char kEverything[] =

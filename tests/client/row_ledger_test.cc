@@ -27,12 +27,8 @@ template <typename Use>
 absl::Status WithRows(const std::string& reply, const Use& use) {
   v1::DecodeResponse response;
   *response.mutable_step() = Parse<v1::StepReply>(reply);
-  const std::string bytes = response.SerializeAsString();
-  const auto size = static_cast<int>(bytes.size());
-  WireInput in(reinterpret_cast<const std::uint8_t*>(bytes.data()), size);
-  in.PushLimit(size);
   ServerMessage message;
-  EXPECT_TRUE(ReplyReader(v1::Welcome()).Read(in, message).ok());
+  EXPECT_TRUE(ReplyReader(v1::Welcome()).Read(response.SerializeAsString(), message).ok());
   return use(message.result.rows());
 }
 

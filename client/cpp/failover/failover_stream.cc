@@ -21,7 +21,6 @@
 #include "client/cpp/calls/local_engine.h"
 #include "client/cpp/failover/balance.h"
 #include "client/cpp/steps/reply_reader.h"
-#include "protos/wire_fields.h"
 
 namespace maskd::client {
 namespace {
@@ -262,12 +261,8 @@ absl::Status FailoverStream::AnswerGivenUp(StepResult& result) {
   response.mutable_step()->set_step(sent.step.message().step().step());
   for (const RowId row : sent.failed)
     *response.mutable_step()->add_rows() = FailedRow(row, sent.ended);
-  const std::string bytes = response.SerializeAsString();
-  const auto size = static_cast<int>(bytes.size());
-  WireInput in(reinterpret_cast<const std::uint8_t*>(bytes.data()), size);
-  in.PushLimit(size);
   ServerMessage message;
-  absl::Status read = ReplyReader(welcome_).Read(in, message);
+  absl::Status read = ReplyReader(welcome_).Read(response.SerializeAsString(), message);
   result = std::move(message.result);
   unanswered_.pop_front();
   --given_up_;

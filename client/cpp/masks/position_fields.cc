@@ -1,5 +1,6 @@
 #include "client/cpp/masks/position_fields.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -19,12 +20,14 @@ bool ReadFlag(WireInput& in) {
 
 bool ReadDense(WireInput& in, std::size_t mask_words, MaskStorage& storage,
                PositionFields& fields) {
-  if (!in.ReadVarintSizeAsInt(&fields.dense_bytes)) return false;
-  if (static_cast<std::size_t>(fields.dense_bytes) != mask_words * sizeof(std::int32_t))
-    return in.Skip(fields.dense_bytes);
+  absl::string_view bytes;
+  if (!in.ReadBytes(&bytes)) return false;
+  fields.dense_bytes = bytes.size();
+  if (bytes.size() != mask_words * sizeof(std::int32_t)) return true;
   const std::span<std::int32_t> words = storage.pool->Take();
   fields.words = words;
-  return in.ReadRaw(words.data(), fields.dense_bytes);
+  std::ranges::copy(bytes, reinterpret_cast<char*>(words.data()));
+  return true;
 }
 
 bool ReadIds(WireInput& in, MaskStorage& storage, PositionFields& fields) {
@@ -40,7 +43,7 @@ bool ReadIds(WireInput& in, MaskStorage& storage, PositionFields& fields) {
 }
 
 bool ReadFixed(WireInput& in, std::uint32_t tag, std::vector<std::uint32_t>& values) {
-  return ReadElements(in, tag, [&] { return in.ReadLittleEndian32(&values.emplace_back()); });
+  return ReadElements(in, tag, [&] { return in.ReadFixed32(&values.emplace_back()); });
 }
 
 bool ReadDelta(WireInput& in, PositionFields& fields) {

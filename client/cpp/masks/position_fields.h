@@ -26,7 +26,7 @@ struct PositionFields {
   int form = 0;                         // the number of the form's field; 0: none came
   std::span<const std::int32_t> ids;    // of a list
   std::span<const std::int32_t> words;  // dense; empty if it has not the words that are due
-  int dense_bytes = 0;
+  std::size_t dense_bytes = 0;
   std::uint32_t slot = 0;  // of same_as and of a delta's base
   std::vector<std::uint32_t> word_indices;
   std::vector<std::uint32_t> changed_words;

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "grpcpp/support/proto_buffer_reader.h"
+#include "grpcpp/support/slice.h"
 
 #include "client/cpp/base/wire_status.h"
 
@@ -48,19 +48,18 @@ bool ReadState(WireInput& in, v1::RowState& state) {
 
 }  // namespace
 
-absl::Status ReplyReader::Read(grpc::ByteBuffer& bytes, ServerMessage& message) {
-  grpc::ProtoBufferReader reader(&bytes);
-  WireInput in(&reader);
-  if (bytes.Length() > std::numeric_limits<int>::max())
-    return absl::InternalError("the server sent what is too long");
-  const WireInput::Limit limit = in.PushLimit(static_cast<int>(bytes.Length()));
-  absl::Status read = Read(in, message);
-  in.PopLimit(limit);
-  return read;
+absl::Status ReplyReader::Read(const grpc::ByteBuffer& bytes, ServerMessage& message) {
+  grpc::Slice whole;
+  if (!bytes.TrySingleSlice(&whole).ok() && !bytes.DumpToSingleSlice(&whole).ok())
+    return absl::InternalError("the server sent nothing");
+  return Read({reinterpret_cast<const char*>(whole.begin()), whole.size()}, message);
 }
 
-absl::Status ReplyReader::Read(WireInput& in, ServerMessage& message) {
+absl::Status ReplyReader::Read(absl::string_view bytes, ServerMessage& message) {
   using Wire = v1::DecodeResponse;
+  if (bytes.size() > std::numeric_limits<int>::max())
+    return absl::InternalError("the server sent what is too long");
+  WireInput in(bytes);
   status_ = absl::OkStatus();
   message.has_step = false;
   message.go_away.reset();
@@ -158,16 +157,14 @@ bool ReplyReader::ReadAnswer(WireInput& in, StepResult& result, RowResult& row) 
 }
 
 bool ReplyReader::ReadMask(WireInput& in, StepResult& result, RowResult& row) {
-  int size = 0;
-  if (!in.ReadVarintSizeAsInt(&size) || in.BytesUntilLimit() < size) return false;
-  const WireInput::Limit limit = in.PushLimit(size);
-  const absl::StatusOr<MaskView> mask = masks_.Read(in, result.storage_);
-  in.PopLimit(limit);
-  if (mask.ok())
-    row.masks.push_back(*mask);
-  else
-    status_ = mask.status();
-  return mask.ok();
+  return ReadSized(in, [&] {
+    const absl::StatusOr<MaskView> mask = masks_.Read(in, result.storage_);
+    if (mask.ok())
+      row.masks.push_back(*mask);
+    else
+      status_ = mask.status();
+    return mask.ok();
+  });
 }
 
 bool ReplyReader::ReadError(WireInput& in, StepResult& result, RowResult& row) {

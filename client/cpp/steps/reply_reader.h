@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "grpcpp/support/byte_buffer.h"
 
 #include "client/cpp/masks/mask_reader.h"
@@ -36,9 +37,8 @@ class ReplyReader {
   explicit ReplyReader(const v1::Welcome& welcome) : masks_(welcome) {}
 
   // Reads a DecodeResponse.
-  absl::Status Read(grpc::ByteBuffer& bytes, ServerMessage& message);
-  // The same from any input that has a limit.
-  absl::Status Read(WireInput& in, ServerMessage& message);
+  absl::Status Read(const grpc::ByteBuffer& bytes, ServerMessage& message);
+  absl::Status Read(absl::string_view bytes, ServerMessage& message);
 
  private:
   // These say false for what is no message, and whenever status_ is an error.
