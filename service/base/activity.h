@@ -1,8 +1,8 @@
 // Since when a thread has been at one piece of work: for whoever watches that it comes to its end.
 //
-//   { const Activity::Work work(&activity); Serve(event); }
+//   { const Activity::Work work(&activity, now); Serve(event); }
 //
-// Cost     a look at the clock and two writes a piece of work.
+// Cost     two writes a piece of work.
 // Threads  one works, any asks.
 #ifndef MASKD_SERVICE_BASE_ACTIVITY_H_
 #define MASKD_SERVICE_BASE_ACTIVITY_H_
@@ -20,10 +20,10 @@ class Activity {
   // The thread is at work while this lives.
   class Work {
    public:
-    // `activity` must outlive this, and nothing else of the thread may be at work.
-    explicit Work(Activity* activity) : activity_(activity) {
-      activity_->since_.store(Clock::Steady()->Now().time_since_epoch().count(),
-                              std::memory_order_relaxed);
+    // It begins at `now`, of the steady clock. `activity` must outlive this, and nothing else of
+    // the thread may be at work.
+    Work(Activity* activity, Clock::TimePoint now) : activity_(activity) {
+      activity_->since_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
     }
     ~Work() { activity_->since_.store(kIdle, std::memory_order_relaxed); }
     Work(const Work&) = delete;

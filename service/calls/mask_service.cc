@@ -50,19 +50,23 @@ StreamRegistry::Limits StreamLimitsOf(const Config& config) {
   return {.in_all = static_cast<int>(config.max_streams), .of_a_peer = static_cast<int>(of_a_peer)};
 }
 
-// The queue's next event; false: there will be none. Looks for it for `awake` before it sleeps, by
-// a clock that nobody sets. `*was_there`: at the first look.
-bool Next(grpc::ServerCompletionQueue* events, absl::Duration awake, void** tag, bool* ok,
-          bool* was_there) {
-  using Steady = std::chrono::steady_clock;
-  const Steady::time_point until = Steady::now() + absl::ToChronoNanoseconds(awake);
-  for (*was_there = true; Steady::now() < until; *was_there = false) {
+// The queue's next event; false: there will be none. Looks for it for `awake`, unless that is 0,
+// before it sleeps. `*was_there`: at the first look. `*now` is the last time that was read, by a
+// clock that nobody sets, and is the next one.
+bool Next(grpc::ServerCompletionQueue* events, Clock::Duration awake, Clock::TimePoint* now,
+          void** tag, bool* ok, bool* was_there) {
+  const Clock::TimePoint until = *now + awake;
+  for (*was_there = true; awake > Clock::Duration::zero(); *was_there = false) {
     const auto status = events->AsyncNext(tag, ok, gpr_inf_past(GPR_CLOCK_MONOTONIC));
     if (status != grpc::CompletionQueue::TIMEOUT) return status == grpc::CompletionQueue::GOT_EVENT;
+    *now = Clock::Steady()->Now();
+    if (*now >= until) break;
     sched_yield();
   }
   *was_there = false;
-  return events->Next(tag, ok);
+  const bool is_event = events->Next(tag, ok);
+  *now = Clock::Steady()->Now();
+  return is_event;
 }
 
 // Adds an event of a queue to those that wait: it came after `since`.
@@ -155,38 +159,42 @@ absl::Status MaskService::Start(const AcceptOthers& accept_others) {
 
 // A look at the queue costs a call of the system: it is taken when others may have come meanwhile.
 // When an event came is known between two looks alone: it counts as waiting since the first of
-// them, so by at most one event's time too long.
+// them, so by at most one event's time too long. A look at the clock is as dear as a known mask, so
+// an event begins at the last one: the end of the one before, or the last look in vain.
 void MaskService::Serve(Queue* queue) const {
   constexpr std::chrono::microseconds kLong{50};
+  const Clock::Duration awake = absl::ToChronoNanoseconds(host_.awake);
   FairTurns turns;
-  Clock::TimePoint looked = Clock::Steady()->Now();
+  Clock::TimePoint now = Clock::Steady()->Now();
+  Clock::TimePoint looked = now;
   while (true) {
     if (turns.empty()) {
       void* tag = nullptr;
       bool ok = false;
       bool was_there = false;
-      if (!Next(queue->events.get(), host_.awake, &tag, &ok, &was_there)) return;
+      if (!Next(queue->events.get(), awake, &now, &tag, &ok, &was_there)) return;
       AddTo(&turns, tag, ok, was_there ? looked : Clock::TimePoint::max());
       looked = Clock::TimePoint::max();
     }
     const FairTurns::Event event = turns.Next();
-    const Clock::TimePoint begin = Clock::Steady()->Now();
+    const Clock::TimePoint begin = now;
     looked = std::min(looked, begin);
     auto* const call = static_cast<CallEvent*>(event.tag);
     call->Waited(begin - std::min(event.since, begin));
     {
-      const Activity::Work work(&queue->activity);
+      const Activity::Work work(&queue->activity, begin);
       call->Complete(event.ok);
     }
-    const Clock::TimePoint end = Clock::Steady()->Now();
-    const Clock::Duration spent = end - begin;
+    now = Clock::Steady()->Now();
+    const Clock::Duration spent = now - begin;
     turns.Spend(event, spent);
     // One call of each kind waits to be accepted until the server is shut down, so none means the
     // end.
     if (queue->live_streams == 0 && queue->live_others == 0) return;
     if (spent < kLong) continue;
     AddWaiting(queue->events.get(), looked, &turns);
-    looked = end;
+    looked = now;
+    now = Clock::Steady()->Now();
   }
 }
 

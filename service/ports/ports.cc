@@ -139,7 +139,7 @@ void Ports::LogStart(Connections::Limits limits, std::int64_t max_fds) const {
 
 // One that is refused is closed, which is all that can be said before the HTTP/2 of it.
 void Ports::Take(grpc::Server* server, ring::UniqueFd connection, int listener) {
-  const Activity::Work work(&activity_);
+  const Activity::Work work(&activity_, Clock::Steady()->Now());
   if (connections_->Admit(connection.get()) != Connections::Verdict::kAdmitted) return;
   // From here on the descriptor is gRPC's, which closes it and tells nobody (connections.h).
   if (!tls_listeners_.contains(listener)) {

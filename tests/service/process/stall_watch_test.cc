@@ -63,7 +63,7 @@ TEST(StallWatchTest, LooksByItself) {
   Activity activity;
   watch.Add("thread", [&] { return activity.since(); });
   ASSERT_TRUE(watch.Start().ok());
-  const Activity::Work work(&activity);
+  const Activity::Work work(&activity, Clock::Steady()->Now());
   const MutexLock lock(&mutex);
   while (!is_stalled) changed.Wait(&mutex);
 }
@@ -72,7 +72,7 @@ TEST(ActivityTest, IsIdleBetweenItsWorks) {
   Activity activity;
   EXPECT_FALSE(activity.since().has_value());
   {
-    const Activity::Work work(&activity);
+    const Activity::Work work(&activity, Clock::Steady()->Now());
     EXPECT_TRUE(activity.since().has_value());
   }
   EXPECT_FALSE(activity.since().has_value());
