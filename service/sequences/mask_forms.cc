@@ -4,8 +4,9 @@
 //
 // Order of choice  same_as where it is in a slot. Else the difference from a mask in a slot, if
 //                  that is shorter than the mask alone. Else alone, and put into a slot if long.
-// Invariant  in_slot_[s] is the number of the mask in slot s, and known_ has that number with slot
-//            s: the client's dictionary and this one change by the same replies in the same order.
+// Invariant  a mask of known_ is in its slot exactly if nothing was put there since; equal masks of
+//            several numbers may be in one. The client's dictionary and this one change by the same
+//            replies in the same order.
 // Cost       see the header.
 #include "service/sequences/mask_forms.h"
 
@@ -26,7 +27,7 @@ constexpr std::int64_t kWorthASlotBytes = 32;
 // of them, and comparing costs a step more time than anything else.
 constexpr std::int64_t kWorthADeltaBytes = 64;
 
-// Masks remembered at most; those without a slot are then forgotten.
+// Masks remembered at most; then all are forgotten.
 constexpr std::size_t kMaxKnown = 1 << 14;
 
 // Bytes of their ids, at most, before the same.
@@ -119,7 +120,7 @@ MaskForms::Known MaskForms::SayAlone(const TokenMask& mask) const {
 }
 
 MaskForm MaskForms::SayKnown(const MaskRef& mask, Known* known) {
-  if (known->slot >= 0 && terms_.same_as) {
+  if (terms_.same_as && HasSlot(*known)) {
     dictionary_.Touch(known->slot);
     return SameAs(known->slot);
   }
@@ -129,10 +130,7 @@ MaskForm MaskForms::SayKnown(const MaskRef& mask, Known* known) {
   if (known->cost_bytes > kWorthADeltaBytes) delta = FindDelta(*mask, *known);
   if (delta.has_value() && delta->words.empty() && terms_.same_as) {
     dictionary_.Touch(delta->base);
-    if (mask->serial() != kNoSerial) {  // made again: those before it are gone, as a rule
-      known->slot = delta->base;
-      Name(known->slot, mask->serial());
-    }
+    SetSlot(delta->base, known);  // made again, beside another of the same words or after it
     return SameAs(delta->base);
   }
   if (delta.has_value() && terms_.delta) {
@@ -140,8 +138,8 @@ MaskForm MaskForms::SayKnown(const MaskRef& mask, Known* known) {
     form = MaskForm{.kind = MaskForm::Kind::kDelta, .bytes = kSlotBytes + DeltaBytes(*delta)};
     form.delta = std::make_shared<const MaskDelta>(*std::move(delta));
   }
-  if (known->slot < 0) {
-    known->slot = Put(mask, *known);
+  if (!HasSlot(*known)) {
+    Put(mask, known);
     form.put = known->slot;
   }
   return form;
@@ -156,10 +154,10 @@ std::optional<MaskDelta> MaskForms::FindDelta(const TokenMask& mask, const Known
   return delta;
 }
 
+// All at once: a mask that is in a slot is known by its words again.
 MaskForms::Known* MaskForms::Remember(std::uint64_t serial, Known known) {
   if (known_.size() >= kMaxKnown || listed_bytes_ >= kMaxListBytes) {
-    // Those in slots stay: their numbers must be found while the client has them.
-    absl::erase_if(known_, [](const auto& entry) { return entry.second.slot < 0; });
+    known_.clear();
     listed_bytes_ = 0;
   }
   if (known.alone.ids != nullptr)
@@ -167,17 +165,21 @@ MaskForms::Known* MaskForms::Remember(std::uint64_t serial, Known known) {
   return &known_.insert_or_assign(serial, std::move(known)).first->second;
 }
 
-int MaskForms::Put(const MaskRef& mask, const Known& known) {
-  const MaskDictionary::Place place = dictionary_.Put(mask, known.allowed_count, known.cost_bytes);
-  if (!place.replaced) in_slot_.push_back(kNoSerial);
-  Name(place.slot, mask->serial());
-  return place.slot;
+void MaskForms::Put(const MaskRef& mask, Known* known) {
+  const MaskDictionary::Place place =
+      dictionary_.Put(mask, known->allowed_count, known->cost_bytes);
+  if (!place.replaced) puts_.push_back(0);
+  puts_[static_cast<std::size_t>(place.slot)] = ++last_put_;
+  SetSlot(place.slot, known);
 }
 
-void MaskForms::Name(int slot, std::uint64_t serial) {
-  // Whoever had the slot has none from now on.
-  const std::uint64_t before = std::exchange(in_slot_[static_cast<std::size_t>(slot)], serial);
-  if (before != kNoSerial) known_.find(before)->second.slot = -1;
+void MaskForms::SetSlot(int slot, Known* known) const {
+  known->slot = slot;
+  known->put = puts_[static_cast<std::size_t>(slot)];
+}
+
+bool MaskForms::HasSlot(const Known& known) const {
+  return known.slot >= 0 && known.put == puts_[static_cast<std::size_t>(known.slot)];
 }
 
 }  // namespace maskd::service

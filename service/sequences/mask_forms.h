@@ -8,8 +8,7 @@
 //          the grammar it was said for; masks made for one call are compared by their words.
 // Cost        a mask said before: one look-up. A new one: a count of its bits, and comparisons with
 //          the dictionary that stop early.
-// Memory      the dictionary's masks with their ids, and at most 16 MiB of ids of other masks that
-//             were said before.
+// Memory      the dictionary's masks, and at most 16 MiB of ids of masks that were said before.
 // Threads     one thread at a time.
 #ifndef MASKD_SERVICE_SEQUENCES_MASK_FORMS_H_
 #define MASKD_SERVICE_SEQUENCES_MASK_FORMS_H_
@@ -67,22 +66,26 @@ class MaskForms {
     std::int64_t cost_bytes = 0;
     int allowed_count = 0;
     int slot = -1;
+    std::uint64_t put = 0;  // the number of the put that filled the slot
   };
 
   // A list or dense, whichever is shorter.
   [[nodiscard]] Known SayAlone(const TokenMask& mask) const;
   MaskForm SayKnown(const MaskRef& mask, Known* known);
   Known* Remember(std::uint64_t serial, Known known);
-  int Put(const MaskRef& mask, const Known& known);
-  // Says that the slot's mask is known by `serial` from now on, and by no other number.
-  void Name(int slot, std::uint64_t serial);
+  void Put(const MaskRef& mask, Known* known);
+  // Says that the slot's mask is this one, too.
+  void SetSlot(int slot, Known* known) const;
+  // Whether the client has it still.
+  [[nodiscard]] bool HasSlot(const Known& known) const;
   [[nodiscard]] std::optional<MaskDelta> FindDelta(const TokenMask& mask, const Known& known) const;
 
   const FormTerms terms_;
   MaskDictionary dictionary_;
   absl::flat_hash_map<std::uint64_t, Known> known_;  // by serial()
-  std::int64_t listed_bytes_ = 0;       // of ids, since masks without a slot were forgotten
-  std::vector<std::uint64_t> in_slot_;  // serial() of each slot's mask
+  std::int64_t listed_bytes_ = 0;                    // of the ids in it
+  std::vector<std::uint64_t> puts_;                  // by slot: the last put into it
+  std::uint64_t last_put_ = 0;
 };
 
 }  // namespace maskd::service

@@ -130,6 +130,40 @@ TEST(MaskForms, AMaskMadeAgainIsKnownByItsWords) {
   EXPECT_EQ(again.slot, *first.put);
 }
 
+// Equal masks of two numbers, said in turn, share a slot, and lose it together.
+TEST(MaskForms, EqualMasksShareASlot) {
+  FormTerms terms = kAll;
+  terms.dictionary_size = 1;
+  terms.delta = false;
+  const TokenMask mask = RandomMask(seeded, 0.5);
+  const MaskRef one = StoreMask(mask);
+  const MaskRef other = StoreMask(mask);
+  ASSERT_NE(one->serial(), other->serial());
+  MaskForms forms(terms);
+  EXPECT_TRUE(forms.Say(one).put.has_value());
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(forms.Say(other).kind, Kind::kSameAs);
+    EXPECT_EQ(forms.Say(one).kind, Kind::kSameAs);
+  }
+  EXPECT_TRUE(forms.Say(StoreMask(RandomMask(seeded, 0.5))).put.has_value());
+  EXPECT_EQ(forms.Say(other).kind, Kind::kDense);
+  EXPECT_EQ(forms.Say(one).kind, Kind::kSameAs);
+}
+
+// More masks are said than are remembered: all are forgotten, and what is said stays right.
+TEST(MaskForms, ForgottenMasksAreKnownByTheirWords) {
+  FormTerms terms = kAll;
+  terms.dictionary_size = 4;
+  MaskForms forms(terms);
+  const MaskRef kept = StoreMask(RandomMask(seeded, 0.5));
+  const MaskForm first = forms.Say(kept);
+  ASSERT_TRUE(first.put.has_value());
+  for (int i = 0; i < 17'000; ++i) forms.Say(StoreMask(MaskOf({1})));
+  const MaskForm again = forms.Say(kept);
+  EXPECT_EQ(again.kind, Kind::kSameAs);
+  EXPECT_EQ(again.slot, *first.put);
+}
+
 // What stands at the address of a mask that is gone is another mask.
 TEST(MaskForms, AnAddressMeansNothing) {
   MaskForms forms(kAll);
