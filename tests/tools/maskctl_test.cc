@@ -60,6 +60,19 @@ TEST_F(MaskctlTest, FamiliesAreListedAndTested) {
   EXPECT_THAT(wrong.output, HasSubstr("qwen_3.jsonl:2: refused at byte "));
 }
 
+// Arguments come in the order that the request declares.
+TEST_F(MaskctlTest, TranscriptsKeepTheOrderOfTheirMembers) {
+  const std::string file = directory_ / "order.jsonl";
+  std::ofstream(file) << R"({"request":{"tools":[{"type":"function","function":{"name":"f",)"
+                      << R"("parameters":{"type":"object","properties":{"z":{"type":"null"},)"
+                      << R"("a":{"type":"null"}},"additionalProperties":false}}}]},"text":)"
+                      << R"("<tool_call>\n{\"name\": \"f\", \"arguments\": {\"z\": null, )"
+                      << R"(\"a\": null}}\n</tool_call>"})";
+  const Outcome tested = Maskctl("family test qwen_3 --local " + file);
+  EXPECT_EQ(tested.exit, 0) << tested.output;
+  EXPECT_THAT(tested.output, HasSubstr("qwen_3: 1 transcripts, 0 wrong"));
+}
+
 TEST_F(MaskctlTest, FamiliesAreListedAndTestedAsJson) {
   const auto list = nlohmann::json::parse(Maskctl("family list --json").output);
   EXPECT_EQ(list["families"][0]["name"], "apertus");

@@ -69,7 +69,9 @@ struct Transcript {
 // A line of a file of transcripts: {"request", "text", "takes"?} and, of the members around a
 // request, those that it says; "why" is for people.
 absl::StatusOr<Transcript> ReadTranscript(const Json& family, absl::string_view line) {
-  Json row = Json::parse(line.begin(), line.end(), nullptr, false);
+  // Members stay in their order: it is the one that arguments come in.
+  using OrderedJson = nlohmann::ordered_json;
+  OrderedJson row = OrderedJson::parse(line.begin(), line.end(), nullptr, false);
   if (!row.is_object() || !row.contains("request") || !row.contains("text") ||
       !row["text"].is_string()) {
     return absl::InvalidArgumentError("not an object with \"request\" and a \"text\"");
@@ -81,9 +83,9 @@ absl::StatusOr<Transcript> ReadTranscript(const Json& family, absl::string_view 
       return absl::InvalidArgumentError("\"takes\" must be true or false");
     transcript.takes = row["takes"].get<bool>();
   }
-  if (row.contains("message")) transcript.message = row["message"];
+  if (row.contains("message")) transcript.message = Json(row["message"]);
   for (const char* key : {"text", "takes", "why", "message"}) row.erase(key);
-  row["family"] = family;
+  row["family"] = OrderedJson(family);
   transcript.source = row.dump();
   return transcript;
 }
