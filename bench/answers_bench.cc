@@ -1,0 +1,270 @@
+// Steps of chat answers, and what reading them back costs: in process, no look-ahead.
+//
+//   answers_bench --vocab build/vocab/qwen3/tokenizer.json
+//
+// Requests  every family with 1, 10, 26, 50 and 200 tools, each compiled into an empty space of its
+//           own. "warm": a request with other tools, in the same space.
+// Text      prose before a call, in the vocabulary's longest tokens: "first sight" is the time of
+//           a step to a state that the grammar has not met.
+// Calls     "tool_choice" required: words of the prose and punctuation, by chance, where the masks
+//           allow them. A step is Accept() and Mask(), without what the walk itself does.
+// Reading   the same tokens through an AnswerReader, over one that is made anew for each answer.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+
+#include "bench/samples.h"
+#include "grammar_core/compile/compiler.h"
+#include "grammar_core/frontend/chat/answer_reader.h"
+#include "grammar_core/frontend/chat/family.h"
+#include "grammar_core/matcher/matcher.h"
+#include "grammar_core/tokenizer/loader.h"
+
+ABSL_FLAG(std::string, vocab, "", "A vocabulary's file; empty: the embedded bytes.");
+ABSL_FLAG(std::vector<std::string>, tools, (std::vector<std::string>{"1", "10", "26", "50", "200"}),
+          "Tools of a request.");
+ABSL_FLAG(int, walks, 3, "Calls of each request.");
+ABSL_FLAG(bool, by_family, false, "Figures of each family, too.");
+
+namespace maskd::bench {
+namespace {
+
+constexpr int kWalkTokens = 120;
+constexpr absl::string_view kProse =
+    "Let me think about that for a moment. The answer depends on 3 things: where you are, when "
+    "you ask, and how much of it you need. I'd say 42 is a good guess, e.g. for x < 7 or y > 9; "
+    "see https://example.com/a?b=c for more. Here is some code: if (a[i] == '}') { return \"no\"; "
+    "} Well, that is all I can say without a look at the data, so I look it up now.\n";
+
+std::string Tool(int index, int version) {
+  return absl::StrCat(R"({"type":"function","function":{"name":"tool_)", index,
+                      R"(","parameters":{"type":"object","properties":{"path":{"type":"string"},)",
+                      R"("count":{"type":"integer","minimum":0,"maximum":)", 100 + index,
+                      R"(},"mode":{"enum":["r","w","x)", index, "_", version,
+                      R"("]},"flag":{"type":"boolean"}},"required":["path","mode"],)",
+                      R"("additionalProperties":false}}})");
+}
+
+std::string Request(const std::string& family, int tools, int version, absl::string_view choice) {
+  std::string list;
+  for (int i = 0; i < tools; ++i) absl::StrAppend(&list, list.empty() ? "" : ",", Tool(i, version));
+  return absl::StrCat(R"({"family":")", family, R"(","request":{"tools":[)", list,
+                      R"(],"tool_choice":")", choice, R"("}})");
+}
+
+// The tokens of a text, the longest first.
+class Cutter {
+ public:
+  explicit Cutter(const Vocabulary& vocabulary) {
+    for (TokenId id = 0; id < vocabulary.size(); ++id) {
+      if (vocabulary.IsSpecial(id)) continue;
+      const absl::string_view bytes = vocabulary.TokenBytes(id);
+      longest_ = std::max(longest_, bytes.size());
+      ids_.emplace(bytes, id);
+    }
+  }
+
+  std::vector<TokenId> Cut(absl::string_view text) const {
+    std::vector<TokenId> tokens;
+    while (!text.empty()) {
+      std::size_t size = std::min(longest_, text.size());
+      while (size > 1 && !ids_.contains(text.substr(0, size))) --size;
+      tokens.push_back(ids_.at(text.substr(0, size)));
+      text.remove_prefix(size);
+    }
+    return tokens;
+  }
+
+ private:
+  absl::flat_hash_map<std::string, TokenId> ids_;
+  std::size_t longest_ = 1;
+};
+
+struct Figures {
+  std::vector<double> first_sight;
+  std::vector<double> warm;
+  std::vector<double> steps;
+  std::vector<double> warm_steps;
+  std::vector<double> reading;  // of an answer, a token
+};
+
+class Bench {
+ public:
+  explicit Bench(std::shared_ptr<const Vocabulary> vocabulary)
+      : vocabulary_(std::move(vocabulary)),
+        prose_(Cutter(*vocabulary_).Cut(kProse)),
+        is_word_(static_cast<std::size_t>(vocabulary_->size())) {
+    for (const TokenId id : prose_) is_word_[static_cast<std::size_t>(id)] = true;
+    for (TokenId id = 0; id < vocabulary_->size(); ++id) {
+      const absl::string_view bytes = vocabulary_->TokenBytes(id);
+      is_punctuation_.push_back(!bytes.empty() && std::ranges::none_of(bytes, [](char c) {
+        return absl::ascii_isalnum(static_cast<unsigned char>(c)) || (c & 0x80) != 0;
+      }));
+    }
+  }
+
+  absl::Status Run(const std::string& family, int tools, Figures* figures) {
+    const auto space = TokenizerSpace::Create(vocabulary_);
+    absl::Status s = Text(family, tools, 1, space, &figures->first_sight, &figures->steps);
+    if (s.ok()) s = Text(family, tools, 2, space, &figures->warm, &figures->warm_steps);
+    if (!s.ok()) return s;
+    s = Calls(Request(family, tools, 1, "required"), space, &figures->steps, figures);
+    if (!s.ok()) return s;
+    return Calls(Request(family, tools, 2, "required"), space, &figures->warm_steps, figures);
+  }
+
+ private:
+  static absl::StatusOr<std::shared_ptr<const CompiledGrammar>> Compiled(
+      const std::string& source, const std::shared_ptr<TokenizerSpace>& space) {
+    Budget budget = Budget::Unlimited();
+    return CompileGrammar({"chat", source, {}}, space, Limits(), budget);
+  }
+
+  // A state that was met before makes no terms.
+  absl::Status Text(const std::string& family, int tools, int version,
+                    const std::shared_ptr<TokenizerSpace>& space, std::vector<double>* first_sight,
+                    std::vector<double>* steps) {
+    const auto grammar = Compiled(Request(family, tools, version, "auto"), space);
+    if (!grammar.ok()) return grammar.status();
+    Matcher matcher(*grammar);
+    for (const TokenId token : prose_) {
+      const std::int64_t terms = (*grammar)->costs().terms;
+      Clock::time_point begin = Clock::now();
+      if (!matcher.Accept(token).ok()) return absl::OkStatus();  // a frame stands before the text
+      const double accept_us = MicrosSince(begin);
+      const bool is_new = (*grammar)->costs().terms != terms;
+      begin = Clock::now();
+      const auto mask = matcher.Mask();
+      const double mask_us = MicrosSince(begin);
+      if (!mask.ok()) return mask.status();
+      steps->push_back(accept_us + mask_us);
+      if (is_new) first_sight->push_back(accept_us + mask_us);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Calls(const std::string& source, const std::shared_ptr<TokenizerSpace>& space,
+                     std::vector<double>* steps, Figures* figures) {
+    const auto grammar = Compiled(source, space);
+    if (!grammar.ok()) return grammar.status();
+    Budget budget = Budget::Unlimited();
+    const auto plan = AnswerPlan::Make({"chat", source, {}}, &space->markers(), Limits(), budget);
+    if (!plan.ok()) return plan.status();
+    for (int walk = 0; walk < absl::GetFlag(FLAGS_walks); ++walk) {
+      const std::vector<TokenId> tokens = Walk(*grammar, steps);
+      const Clock::time_point begin = Clock::now();
+      AnswerReader reader(*plan);
+      for (const TokenId token : tokens) reader.ReadToken(token);
+      figures->reading.push_back(MicrosSince(begin) / static_cast<double>(tokens.size()));
+    }
+    return absl::OkStatus();
+  }
+
+  std::vector<TokenId> Walk(const std::shared_ptr<const CompiledGrammar>& grammar,
+                            std::vector<double>* steps) {
+    Matcher matcher(grammar);
+    std::vector<TokenId> tokens;
+    absl::StatusOr<MaskRef> mask = matcher.Mask();
+    while (mask.ok() && tokens.size() < kWalkTokens) {
+      const TokenId token = Chosen(**mask);
+      tokens.push_back(token);
+      if (std::ranges::count(vocabulary_->stop_ids(), token) != 0) break;
+      const Clock::time_point begin = Clock::now();
+      if (!matcher.Accept(token).ok()) break;
+      mask = matcher.Mask();
+      steps->push_back(MicrosSince(begin));
+    }
+    return tokens;
+  }
+
+  // Words of the prose one time in two, then punctuation, then anything.
+  TokenId Chosen(const TokenMask& mask) {
+    std::vector<TokenId> all;
+    std::vector<TokenId> words;
+    std::vector<TokenId> punctuation;
+    mask.VisitAllowed([&](TokenId id) {
+      const auto index = static_cast<std::size_t>(id);
+      all.push_back(id);
+      if (is_word_[index]) words.push_back(id);
+      if (is_punctuation_[index]) punctuation.push_back(id);
+    });
+    const bool is_word = !words.empty() && (punctuation.empty() || random_() % 2 == 0);
+    const std::vector<TokenId>& from = is_word ? words : punctuation.empty() ? all : punctuation;
+    return from[random_() % from.size()];
+  }
+
+  const std::shared_ptr<const Vocabulary> vocabulary_;
+  const std::vector<TokenId> prose_;
+  std::vector<bool> is_word_;
+  std::vector<bool> is_punctuation_;
+  std::mt19937 random_{7};
+};
+
+void Print(const char* what, const std::vector<double>& us) {
+  if (us.empty()) return;
+  std::printf("%-26s %8zu  p50 %8.2f  p99 %8.2f  max %8.2f us\n", what, us.size(),
+              Percentile(us, 50), Percentile(us, 99), *std::ranges::max_element(us));
+}
+
+void PrintAll(const std::string& title, const Figures& figures) {
+  std::printf("%s\n", title.c_str());
+  Print("  first sight in free text", figures.first_sight);
+  Print("  first sight, warm", figures.warm);
+  Print("  step", figures.steps);
+  Print("  step, warm", figures.warm_steps);
+  Print("  reading back, a token", figures.reading);
+}
+
+void Add(const Figures& from, Figures* to) {
+  for (auto of : {&Figures::first_sight, &Figures::warm, &Figures::steps, &Figures::warm_steps,
+                  &Figures::reading})
+    (to->*of).insert((to->*of).end(), (from.*of).begin(), (from.*of).end());
+}
+
+int Main() {
+  VocabularySource source;
+  source.name = "bench";
+  source.path = absl::GetFlag(FLAGS_vocab);
+  const auto vocabulary = LoadVocabulary(source);
+  if (!vocabulary.ok()) {
+    std::fprintf(stderr, "%s\n", vocabulary.status().ToString().c_str());
+    return 2;
+  }
+  Bench bench(*vocabulary);
+  Figures all;
+  for (const std::string& tools : absl::GetFlag(FLAGS_tools)) {
+    Figures of_all_families;
+    for (const EmbeddedJson& file : ChatFamilyFiles()) {
+      const std::string family(file.uri);
+      Figures figures;
+      const absl::Status run = bench.Run(family, std::stoi(tools), &figures);
+      if (!run.ok()) std::fprintf(stderr, "%s: %s\n", family.c_str(), run.ToString().c_str());
+      if (absl::GetFlag(FLAGS_by_family)) PrintAll(absl::StrCat(family, ", ", tools), figures);
+      Add(figures, &of_all_families);
+    }
+    PrintAll(absl::StrCat(tools, " tools"), of_all_families);
+    Add(of_all_families, &all);
+  }
+  PrintAll("all", all);
+  return 0;
+}
+
+}  // namespace
+}  // namespace maskd::bench
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage("Times steps of chat answers, and reading them back.");
+  absl::ParseCommandLine(argc, argv);
+  return maskd::bench::Main();
+}
