@@ -68,7 +68,7 @@ class Compiler {
   absl::Status Read(ParsedSource parsed) {
     CompiledGrammar& g = *grammar_;
     g.source_ = parsed.source;
-    parsed.context = {&g.tokenizer_->markers(), &g.tokenizer_->schemas()};
+    parsed.context = g.tokenizer_->read_context();
     absl::StatusOr<ReducedGrammar> read = ReduceParsed(std::move(parsed), g.limits_, budget_);
     if (!read.ok()) return read.status();
     g.ir_ = std::move(read->ir);
@@ -160,7 +160,7 @@ class Compiler {
 absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompileGrammar(
     const GrammarSource& source, std::shared_ptr<TokenizerSpace> tokenizer, const Limits& limits,
     Budget& budget) {
-  absl::StatusOr<ParsedSource> parsed = ParseSource(source, limits);
+  absl::StatusOr<ParsedSource> parsed = ParseSource(source, limits, tokenizer->read_context());
   if (!parsed.ok()) return parsed.status();
   std::string id = GrammarId(*parsed, tokenizer->vocabulary().hash());
   return CompileParsed(*std::move(parsed), std::move(id), std::move(tokenizer), limits, budget);

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "grammar_core/frontend/read_context.h"
 #include "grammar_core/tokenizer/vocabulary.h"
 
 namespace maskd {
@@ -47,6 +48,10 @@ class TokenizerSpace {
   [[nodiscard]] const MarkerTable& markers() const { return *markers_; }
   [[nodiscard]] MaskStore& masks() const { return *masks_; }
   [[nodiscard]] SchemaStore& schemas() const { return *schemas_; }
+  // Those that a front end may use.
+  [[nodiscard]] ReadContext read_context() const {
+    return {.markers = markers_.get(), .schemas = schemas_.get()};
+  }
   [[nodiscard]] const std::vector<PunctuationToken>& punctuation() const { return punctuation_; }
   // Of vocabulary, index and punctuation, roughly; stats() of the stores has theirs.
   [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }

@@ -30,8 +30,9 @@ struct Diagnostic {
 struct ReadResult;  // read_result.h
 
 // Checks `source` and reads its text where that is JSON. INVALID_ARGUMENT for an unknown kind,
-// naming the known ones.
-absl::StatusOr<ParsedSource> ParseSource(GrammarSource source, const Limits& limits);
+// naming the known ones. What `context` views must outlive what is parsed.
+absl::StatusOr<ParsedSource> ParseSource(GrammarSource source, const Limits& limits,
+                                         const ReadContext& context = {});
 
 // Reads a parsed source by the front end of its kind. What it makes is not reduced yet: it may have
 // parts that no text matches and left recursion (compile/pipeline.h).

@@ -5,22 +5,21 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_READ_CONTEXT_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_READ_CONTEXT_H_
 
-#include <string>
 #include <vector>
 
 namespace maskd {
 
 class MarkerTable;
 class SchemaStore;
+struct TagTool;
 
 struct ReadContext {
   // Null: none is known, so all that is spelled is text.
   const MarkerTable* markers = nullptr;
   // Null: every schema is read again.
   SchemaStore* schemas = nullptr;
-  // Schemas that a structural tag may name by their numbers, as texts without white space. Null:
-  // none.
-  const std::vector<std::string>* schema_texts = nullptr;
+  // Those of which each has a tag, where a structural tag says so. Null: none.
+  const std::vector<TagTool>* tools = nullptr;
 };
 
 }  // namespace maskd

@@ -21,6 +21,8 @@ struct ReadResult {
   std::vector<Diagnostic> bounds = {};
   // Why a rule is Nothing, for the error in case no text satisfies the grammar.
   RuleFaults faults = {};
+  // Whether a schema within it may have no value: none was looked for where it is not plain JSON.
+  bool has_empty_parts = false;
   // To sample the text with; nothing where the source says none.
   std::optional<float> temperature = {};
   // Ordinary and special tokens that are taken where the grammar names them, and never as text;

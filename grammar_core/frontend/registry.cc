@@ -129,17 +129,18 @@ void AddWarning(Diagnostic warning, std::vector<Diagnostic>* warnings) {
     warnings->push_back({"", absl::StrCat("more than ", kMaxWarnings, " of these")});
 }
 
-absl::StatusOr<ParsedSource> ParseSource(GrammarSource source, const Limits& limits) {
+absl::StatusOr<ParsedSource> ParseSource(GrammarSource source, const Limits& limits,
+                                         const ReadContext& context) {
   const absl::StatusOr<FrontEnd> front_end = FindFrontEnd(source.kind);
   if (!front_end.ok()) return front_end.status();
   if (absl::Status status = CheckSource(source, limits); !status.ok()) return status;
-  ParsedSource parsed{std::move(source), std::nullopt};
+  ParsedSource parsed{.source = std::move(source), .json = std::nullopt, .context = context};
   if (front_end->form != TextForm::kJson) return parsed;
   absl::StatusOr<JsonDocument> json = JsonDocument::Parse(parsed.source.text, limits);
   if (!json.ok()) return json.status();
   parsed.json = *std::move(json);
   if (parsed.source.kind == "chat")
-    parsed.chat = std::make_shared<const ChatSource>(parsed.json->root());
+    parsed.chat = std::make_shared<const ChatSource>(parsed.json->root(), context.schemas);
   return parsed;
 }
 

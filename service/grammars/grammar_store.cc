@@ -158,7 +158,8 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& tar
     return allowed;
   }
   const Clock::TimePoint begin = clock().Now();
-  absl::StatusOr<ParsedSource> parsed = ParseSource(*target.source, limits_);
+  absl::StatusOr<ParsedSource> parsed =
+      ParseSource(*target.source, limits_, tokenizer.space()->read_context());
   if (metrics_ != nullptr) metrics_->TextRead(SecondsBetween(begin, clock().Now()));
   if (!parsed.ok()) return parsed.status();
   std::string id = GrammarId(*parsed, tokenizer.vocabulary().hash());

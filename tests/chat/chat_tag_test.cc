@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
@@ -167,20 +168,33 @@ TEST_F(ChatTagTest, RequestsThatMeanTheSameHaveTheSameText) {
             text(R"({"tools":[{"name":"a","parameters":{"const":{"title":"u"}}}]})"));
 }
 
-TEST_F(ChatTagTest, SchemasOfToolsStandBesideTheText) {
-  const absl::StatusOr<ChatTagText> tag = MakeChatTag(
-      Request(R"({"tools":[{"name":"b"},{"name":"a","parameters":{"const":"\u0001 1"}}]})"));
+TEST_F(ChatTagTest, OneTagStandsForAllTools) {
+  const ChatRequest two =
+      Request(R"({"tools":[{"name":"b"},{"name":"a","parameters":{"const":"\u0001 1"}}]})");
+  const absl::StatusOr<ChatTagText> tag = MakeChatTag(two);
   ASSERT_TRUE(tag.ok()) << tag.status();
-  ASSERT_EQ(tag->schemas.size(), 2);
-  EXPECT_EQ(tag->schemas[0], R"({"const":"\u0001 1"})");
-  std::string whole = tag->text;
-  for (std::size_t i = 0; i < 2; ++i) {
-    const std::string name = absl::StrCat(R"("json_schema":)", i, ",");
-    const std::size_t at = whole.find(name);
-    ASSERT_NE(at, std::string::npos) << tag->text;
-    whole.replace(at, name.size(), absl::StrCat(R"("json_schema":)", tag->schemas[i], ","));
-  }
-  EXPECT_EQ(tag->whole, whole);
+  ASSERT_EQ(tag->tools.size(), 2);
+  EXPECT_EQ(tag->tools[0].name, "a");
+  EXPECT_EQ(tag->tools[0].schema, R"({"const":"\u0001 1"})");
+  EXPECT_EQ(tag->tools[1].name, "b");
+  const absl::StatusOr<ChatTagText> one = MakeChatTag(Request(kOne));
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_EQ(tag->text, one->text) << "it does not depend on the tools";
+  EXPECT_TRUE(absl::StrContains(tag->text, R"({"type":"tag_of_each_tool",)")) << tag->text;
+}
+
+TEST_F(ChatTagTest, WhereATextCouldMeanAToolEachHasItsTag) {
+  const auto expect_whole = [](const ChatRequest& request) {
+    const absl::StatusOr<ChatTagText> tag = MakeChatTag(request);
+    ASSERT_TRUE(tag.ok()) << tag.status();
+    EXPECT_TRUE(tag->tools.empty());
+    EXPECT_EQ(tag->text, *ChatTag(request));
+  };
+  expect_whole(Request(R"({"tools":[{"name":"a"}],"response_format":{"type":"json_object"}})"));
+  expect_whole(Request(
+      kOne, "",
+      R"({"id":"f","models":"F","calls":{"trigger":"<c","call":["<c\u0001",{"name":"json"},"=",)"
+      R"({"arguments":"json"},">"]}})"));
 }
 
 TEST_F(ChatTagTest, ArgumentsAreHeldByStrictness) {

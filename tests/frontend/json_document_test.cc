@@ -35,6 +35,16 @@ TEST(JsonDocumentTest, StringsAreDecodedAndEncodedAgain) {
   EXPECT_EQ(document->root().Find("a")->text(), "b\tc");
 }
 
+TEST(JsonDocumentTest, ContainersKnowTheirSource) {
+  const auto document = JsonDocument::Parse(R"( {"a": [1, "]}" ,{ } ] , "b":"x"} )", Limits());
+  const JsonValue root = document->root();
+  EXPECT_EQ(root.source(), R"({"a": [1, "]}" ,{ } ] , "b":"x"})");
+  EXPECT_EQ(root.Find("a")->source(), R"([1, "]}" ,{ } ])");
+  EXPECT_EQ(root.Find("a")->Nth(2)->source(), "{ }");
+  EXPECT_EQ(root.Find("a")->text(), "");
+  EXPECT_EQ(root.Find("b")->source(), "");
+}
+
 TEST(JsonDocumentTest, FindsAndPoints) {
   auto parsed = JsonDocument::Parse(R"({"a/b":[0,{"~":true}],"":1})", Limits());
   ASSERT_TRUE(parsed.ok());

@@ -47,9 +47,9 @@ std::ostream& operator<<(std::ostream& out, const Said& said) {
 
 Said Reduce(const std::string& text, SchemaStore* store, std::int64_t work = Limits().compile_work,
             const GrammarOptions& options = {}, const Limits& limits = {}) {
-  absl::StatusOr<ParsedSource> parsed = ParseSource({"chat", text, options}, limits);
+  absl::StatusOr<ParsedSource> parsed =
+      ParseSource({"chat", text, options}, limits, {.schemas = store});
   if (!parsed.ok()) return {std::string(parsed.status().message())};
-  parsed->context.schemas = store;
   Budget::Bounds bounds;
   bounds.work = work;
   Budget budget(bounds);
@@ -265,6 +265,23 @@ TEST(SchemaStoreTest, KeepsItsBound) {
   SchemaStore small(each * 4);
   read(0, &small);
   EXPECT_EQ(small.stats().schemas, 0) << "an eighth of the bound is too much for one";
+}
+
+TEST(SchemaStoreTest, ATextIsMadeOnce) {
+  SchemaStore store(kMuch);
+  int made = 0;
+  const auto text = [&](absl::string_view source) {
+    return *store.Text(source, [&] { return absl::StrCat(++made, " of ", source); });
+  };
+  EXPECT_EQ(text("{}"), "1 of {}");
+  EXPECT_EQ(text("{ }"), "2 of { }");
+  EXPECT_EQ(text("{}"), "1 of {}");
+  EXPECT_EQ(store.stats().schemas, 0) << "a text is no schema";
+  EXPECT_EQ(store.stats().hits + store.stats().misses, 0);
+  EXPECT_GT(store.stats().held_bytes, 0);
+  store.Shrink(0);
+  EXPECT_EQ(store.stats().held_bytes, 0);
+  EXPECT_EQ(text("{}"), "3 of {}");
 }
 
 TEST(SchemaStoreTest, ManyThreadsReadTheSame) {

@@ -64,6 +64,32 @@ TEST_F(FormatTest, BoundsAreTextsOrTokens) {
   EXPECT_TRUE((*by_token)[0].bounds.ends.empty());
 }
 
+TEST_F(FormatTest, ATagOfEachToolIsAsManyTags) {
+  const std::string mark = R"(\u0001)";
+  const std::string list =
+      absl::StrCat(R"({"type":"tags_with_separator","tags":[{"type":"tag_of_each_tool","begin":"<)",
+                   mark, R"(>","content":)", Const(mark), R"(,"end":"</)", mark, R"(>"},)",
+                   Tag(R"("<b>")", Const("x"), R"("</b>")"), R"(],"separator":","})");
+  EXPECT_FALSE(Read(Whole(list)).ok()) << "without tools there is no such type";
+  const std::vector<TagTool> tools = {{"f", "{}"}, {"g", "{}"}};
+  Budget budget = Budget::Unlimited();
+  const auto formats = ReadFormats(document_->root(), budget, &tools);
+  ASSERT_TRUE(formats.ok()) << formats.status();
+  ASSERT_EQ(formats->size(), 7);
+  EXPECT_EQ(formats->at(0).parts, (std::vector<FormatId>{1, 2, 3}));
+  for (const std::size_t i : {0U, 1U}) {
+    const TagFormat& tag = formats->at(1 + i);
+    EXPECT_EQ(tag.tool, &tools[i]);
+    EXPECT_EQ(tag.bounds.begin, absl::StrCat("<", tools[i].name, ">"));
+    EXPECT_EQ(tag.bounds.ends, std::vector<std::string>{absl::StrCat("</", tools[i].name, ">")});
+    const TagFormat& content = formats->at(4 + i);
+    EXPECT_EQ(content.tool, &tools[i]);
+    EXPECT_EQ(TextOfTool(content.at.FindText("value"), content), tools[i].name);
+  }
+  EXPECT_EQ(formats->at(3).tool, nullptr);
+  EXPECT_EQ(TextOfTool("\x01", formats->at(3)), "\x01") << "a text as any other";
+}
+
 TEST_F(FormatTest, TheOlderFormIsStructuresWithTheirSchemas) {
   const auto formats = Read(R"({"structures":[{"begin":"<f>","schema":{},"end":"</f>"},
     {"begin":"<g>","schema":true,"end":""}],"triggers":["<"]})");

@@ -43,11 +43,14 @@ class ChatReader {
     source_.options.spelling = SpellingOf(request.family);
     const bool must_call = request.must_call;
     std::vector<Diagnostic> left_out;
-    for (;; less = MakeChatTag(request), tag = &less) {
+    for (;; less = MakeChatTag(request, context_.schemas), tag = &less) {
       if (!tag->ok()) return tag->status();
-      absl::StatusOr<ReadResult> read = ReadTag((*tag)->text, &(*tag)->schemas);
+      absl::StatusOr<ReadResult> read = ReadTag((*tag)->text, &(*tag)->tools);
       if (read.ok()) {
-        if (absl::Status told = TellUnusable(request, read->ir, &left_out); !told.ok()) return told;
+        const bool is_asked = read->has_empty_parts && !request.tools.empty();
+        const absl::Status told =
+            is_asked ? TellUnusable(request, read->ir, &left_out) : absl::OkStatus();
+        if (!told.ok()) return told;
         for (Diagnostic& tool : left_out) AddWarning(std::move(tool), &read->warnings);
         MovePlacesOfTag(request, &*read);
         return read;
@@ -61,11 +64,11 @@ class ChatReader {
 
  private:
   absl::StatusOr<ReadResult> ReadTag(const std::string& tag,
-                                     const std::vector<std::string>* schemas = nullptr) const {
+                                     const std::vector<TagTool>* tools = nullptr) const {
     absl::StatusOr<JsonDocument> document = JsonDocument::Parse(tag, limits_);
     if (!document.ok()) return document.status();
     ReadContext context = context_;
-    context.schema_texts = schemas;
+    context.tools = tools;
     return ReadStructuralTag(*std::move(document), source_, context, limits_, budget_);
   }
 
@@ -94,11 +97,12 @@ class ChatReader {
   // Each is asked by itself, if there is any such schema.
   absl::Status TellUnusable(const ChatRequest& request, const GrammarIr& ir,
                             std::vector<Diagnostic>* left_out) const {
-    if (request.tools.empty()) return absl::OkStatus();
     const absl::StatusOr<std::vector<bool>> productive = ProductiveNodes(ir, budget_);
     if (!productive.ok()) return productive.status();
     const bool is_any = absl::c_any_of(ir.rules, [&](const IrRule& rule) {
-      return !(*productive)[rule.body] && absl::EndsWith(rule.place, "/json_schema");
+      const bool is_schema =
+          IsPlaceInTool(rule.place) || absl::EndsWith(rule.place, "/json_schema");
+      return is_schema && !(*productive)[rule.body];
     });
     if (!is_any) return absl::OkStatus();
     for (const ChatTool& tool : request.tools) {
@@ -154,10 +158,13 @@ class ChatReader {
   }
 
   // Places within the tag that is made are no places of the source.
-  static bool IsInTag(absl::string_view place) { return absl::StartsWith(place, "/format"); }
+  static bool IsInTag(absl::string_view place) {
+    return absl::StartsWith(place, "/format") || IsPlaceInTool(place);
+  }
 
   static std::string ToldOfTag(absl::string_view place, absl::string_view message) {
-    return absl::StrCat("in the tag that is made, at ", place, ": ", message);
+    const absl::string_view in = IsPlaceInTool(place) ? "in " : "in the tag that is made, at ";
+    return absl::StrCat(in, place, ": ", message);
   }
 
   static absl::Status OfTheTag(const absl::Status& status) {
@@ -190,9 +197,10 @@ class ChatReader {
 
 }  // namespace
 
-ChatSource::ChatSource(const JsonValue& root)
+ChatSource::ChatSource(const JsonValue& root, SchemaStore* schemas)
     : request(ReadChatRequest(root)),
-      tag(request.ok() ? MakeChatTag(*request) : absl::StatusOr<ChatTagText>(request.status())) {}
+      tag(request.ok() ? MakeChatTag(*request, schemas)
+                       : absl::StatusOr<ChatTagText>(request.status())) {}
 
 absl::StatusOr<ReadResult> ReadChat(const ChatSource& text, const GrammarSource& source,
                                     const ReadContext& context, const Limits& limits,
@@ -205,8 +213,11 @@ std::string NormalChat(const ChatSource& text, const JsonValue& root) {
   if (!text.tag.ok()) return root.Compact();
   // What becomes of a bad tool, how JSON is spelled and how answers are read back are no parts of
   // the tag. Two families may write the same and read it otherwise.
-  return absl::StrCat(text.request->leave_out_bad_tools ? "leave_out " : "",
-                      text.request->family.content, text.tag->whole);
+  std::string whole = absl::StrCat(text.request->leave_out_bad_tools ? "leave_out " : "",
+                                   text.request->family.content, text.tag->text);
+  for (const TagTool& tool : text.tag->tools)
+    absl::StrAppend(&whole, JsonString(tool.name), tool.schema);
+  return whole;
 }
 
 }  // namespace maskd

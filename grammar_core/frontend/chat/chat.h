@@ -30,7 +30,8 @@ struct ChatSource {
   absl::StatusOr<ChatRequest> request;
   absl::StatusOr<ChatTagText> tag;  // of the request; an error where that is one
 
-  explicit ChatSource(const JsonValue& root);
+  // `schemas` may be null.
+  explicit ChatSource(const JsonValue& root, SchemaStore* schemas = nullptr);
 };
 
 absl::StatusOr<ReadResult> ReadChat(const ChatSource& text, const GrammarSource& source,

@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/numbers.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/chat/plain_schema.h"
+#include "grammar_core/frontend/json_schema/schema_store.h"
 
 namespace maskd {
 namespace {
@@ -32,14 +32,12 @@ std::string Several(absl::string_view type, const std::vector<std::string>& elem
 }
 
 std::string TagOf(absl::string_view begin, absl::string_view content,
-                  const std::vector<std::string>& ends) {
-  return absl::StrCat(R"({"type":"tag","begin":)", JsonString(begin), R"(,"content":)", content,
-                      R"(,"end":)", JsonTextList(ends), "}");
+                  const std::vector<std::string>& ends, absl::string_view type = "tag") {
+  return absl::StrCat(R"({"type":")", type, R"(","begin":)", JsonString(begin), R"(,"content":)",
+                      content, R"(,"end":)", JsonTextList(ends), "}");
 }
 
 constexpr absl::string_view kJson = R"("json")";
-// In no JSON text.
-constexpr absl::string_view kMark = "\x01";
 
 // `style` as JSON.
 std::string SchemaFormat(absl::string_view schema, absl::string_view style) {
@@ -51,10 +49,9 @@ absl::string_view Flag(bool flag) { return flag ? "true" : "false"; }
 
 class TagMaker {
  public:
-  // With `schemas`, one of each tool's arguments, they go there, and a mark is left where each
-  // stands.
-  explicit TagMaker(const ChatRequest& request, std::vector<std::string>* schemas = nullptr)
-      : request_(request), family_(request.family), schemas_(schemas) {}
+  // With `one_for_all` a tag stands for one of each tool.
+  explicit TagMaker(const ChatRequest& request, bool one_for_all = false)
+      : request_(request), family_(request.family), one_for_all_(one_for_all) {}
 
   absl::StatusOr<std::string> Whole() const {
     const absl::StatusOr<std::string> behind = BehindReasoning();
@@ -66,12 +63,27 @@ class TagMaker {
                         "}");
   }
 
-  [[nodiscard]] std::string Call(const ChatTool& tool) const { return Call(tool, family_.call); }
+  [[nodiscard]] std::string Call(const ChatTool& tool) const {
+    return Call(NamesOf(tool), family_.call);
+  }
 
  private:
   using Parts = std::vector<ChatFamily::Part>;
 
-  [[nodiscard]] std::string Call(const ChatTool& tool, const Parts& call) const {
+  // What a call has of its tool, and the type of its tag.
+  struct Tool {
+    std::string name;
+    std::string schema;
+    absl::string_view type = "tag";
+  };
+
+  [[nodiscard]] Tool NamesOf(const ChatTool& tool) const {
+    return {tool.name, ArgumentsSchema(request_, tool)};
+  }
+
+  static Tool AnyTool() { return {std::string(kToolMark), JsonString(kToolMark), kTagOfEachTool}; }
+
+  [[nodiscard]] static std::string Call(const Tool& tool, const Parts& call) {
     std::string begin;
     std::string end;
     std::vector<std::string> content;
@@ -79,14 +91,14 @@ class TagMaker {
       if (part.kind == Kind::kArguments || part.kind == Kind::kPattern) {
         if (!content.empty() && !end.empty()) content.push_back(Const(end));
         end.clear();
-        content.push_back(part.kind == Kind::kArguments ? Arguments(tool, part.text)
+        content.push_back(part.kind == Kind::kArguments ? SchemaFormat(tool.schema, part.text)
                                                         : Pattern(part.text));
       } else {
         absl::StrAppend(content.empty() ? &begin : &end,
                         part.kind == Kind::kText ? part.text : tool.name);
       }
     }
-    return TagOf(begin, Several("sequence", content), {end});
+    return TagOf(begin, Several("sequence", content), {end}, tool.type);
   }
 
   // The call with another head in place of what stands before its arguments.
@@ -99,14 +111,6 @@ class TagMaker {
 
   static std::string Pattern(absl::string_view pattern) {
     return absl::StrCat(R"({"type":"regex","pattern":)", JsonString(pattern), "}");
-  }
-
-  [[nodiscard]] std::string Arguments(const ChatTool& tool, absl::string_view style) const {
-    if (schemas_ == nullptr) return SchemaFormat(ArgumentsSchema(request_, tool), style);
-    const std::ptrdiff_t index = &tool - request_.tools.data();
-    std::string& schema = (*schemas_)[static_cast<std::size_t>(index)];
-    if (schema.empty()) schema = ArgumentsSchema(request_, tool);
-    return SchemaFormat(absl::StrCat(kMark, index, kMark), style);
   }
 
   [[nodiscard]] std::string Reasoning() const {
@@ -162,10 +166,14 @@ class TagMaker {
 
   [[nodiscard]] std::string Calls() const {
     std::vector<std::string> tags;
-    for (const ChatTool& tool : request_.tools) {
-      tags.push_back(Call(tool));
+    const auto add = [&](const Tool& tool) {
+      tags.push_back(Call(tool, family_.call));
       for (const Parts& head : family_.other_heads) tags.push_back(Call(tool, WithHead(head)));
-    }
+    };
+    if (one_for_all_)
+      add(AnyTool());
+    else
+      for (const ChatTool& tool : request_.tools) add(NamesOf(tool));
     return JsonList(tags);
   }
 
@@ -224,31 +232,13 @@ class TagMaker {
 
   const ChatRequest& request_;
   const ChatFamily& family_;
-  std::vector<std::string>* const schemas_;
+  const bool one_for_all_;
 };
-
-// `text` without its marks; between two of them is a schema's number, or that schema.
-std::string WithoutMarks(absl::string_view text, const std::vector<std::string>* schemas) {
-  std::string out;
-  std::size_t size = text.size();
-  if (schemas != nullptr)
-    for (const std::string& schema : *schemas) size += schema.size();
-  out.reserve(size);
-  bool is_number = false;
-  for (const absl::string_view part : absl::StrSplit(text, kMark[0])) {
-    std::size_t number = 0;
-    if (is_number && schemas != nullptr && absl::SimpleAtoi(part, &number))
-      out += (*schemas)[number];
-    else
-      out.append(part.data(), part.size());
-    is_number = !is_number;
-  }
-  return out;
-}
 
 }  // namespace
 
-std::string ArgumentsSchema(const ChatRequest& request, const ChatTool& tool) {
+std::string ArgumentsSchema(const ChatRequest& request, const ChatTool& tool,
+                            SchemaStore* schemas) {
   const bool held =
       request.strictness == ChatStrictness::kParameter ||
       (request.strictness == ChatStrictness::kAuto && (tool.strict || request.must_call));
@@ -256,26 +246,29 @@ std::string ArgumentsSchema(const ChatRequest& request, const ChatTool& tool) {
   // Without parameters a function takes none.
   if (!tool.schema.has_value())
     return R"({"type":"object","properties":{},"additionalProperties":false})";
-  return PlainSchema(*tool.schema);
+  const JsonValue& schema = *tool.schema;
+  if (schemas == nullptr || schema.source().empty()) return PlainSchema(schema);
+  return *schemas->Text(schema.source(), [&] { return PlainSchema(schema); });
 }
 
-absl::StatusOr<ChatTagText> MakeChatTag(const ChatRequest& request) {
+absl::StatusOr<ChatTagText> MakeChatTag(const ChatRequest& request, SchemaStore* schemas) {
   ChatTagText tag;
-  // A response format may have a number where a schema should be, which must stay an error.
-  const bool is_apart = !request.response_format.has_value();
-  if (is_apart) tag.schemas.resize(request.tools.size());
-  const absl::StatusOr<std::string> marked =
-      TagMaker(request, is_apart ? &tag.schemas : nullptr).Whole();
-  if (!marked.ok()) return marked.status();
-  tag.text = WithoutMarks(*marked, nullptr);
-  tag.whole = WithoutMarks(*marked, &tag.schemas);
+  // A response format, or a text of the family, may have what means a tool here.
+  const std::string mark = JsonString(kToolMark);
+  const bool is_plain = !request.response_format.has_value() &&
+                        !absl::StrContains(request.family.content, mark.substr(1, mark.size() - 2));
+  absl::StatusOr<std::string> text = TagMaker(request, is_plain).Whole();
+  if (!text.ok()) return text.status();
+  tag.text = *std::move(text);
+  if (!is_plain) return tag;
+  tag.tools.reserve(request.tools.size());
+  for (const ChatTool& tool : request.tools)
+    tag.tools.push_back({tool.name, ArgumentsSchema(request, tool, schemas)});
   return tag;
 }
 
 absl::StatusOr<std::string> ChatTag(const ChatRequest& request) {
-  absl::StatusOr<ChatTagText> tag = MakeChatTag(request);
-  if (!tag.ok()) return tag.status();
-  return std::move(tag->whole);
+  return TagMaker(request).Whole();
 }
 
 std::string ToolTag(const ChatRequest& request, const ChatTool& tool) {

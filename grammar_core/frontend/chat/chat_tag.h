@@ -16,24 +16,25 @@
 #include "absl/status/statusor.h"
 
 #include "grammar_core/frontend/chat/chat_request.h"
+#include "grammar_core/frontend/structural_tag/format.h"
 
 namespace maskd {
 
-// A tag whose text names the schemas of its tools by their numbers, as ReadContext::schema_texts
-// has it: the text is made and read for each request, those schemas are mostly known.
+// A tag whose text has one tag for all tools, as ReadContext::tools has it: the text is made and
+// read for each request, the tools' schemas are mostly known.
 struct ChatTagText {
   std::string text;
-  std::vector<std::string> schemas;
-  std::string whole;  // the text with the schemas in it
+  std::vector<TagTool> tools;  // empty where the text has all of them
 };
 
-// The tag of `request`.
-absl::StatusOr<ChatTagText> MakeChatTag(const ChatRequest& request);
-// Its whole text.
+// The tag of `request`. `schemas` has the texts of tools that were read before; it may be null.
+absl::StatusOr<ChatTagText> MakeChatTag(const ChatRequest& request, SchemaStore* schemas = nullptr);
+// All of it in one text, with a tag for each tool.
 absl::StatusOr<std::string> ChatTag(const ChatRequest& request);
 
 // The schema that the arguments of `tool` are held to.
-std::string ArgumentsSchema(const ChatRequest& request, const ChatTool& tool);
+std::string ArgumentsSchema(const ChatRequest& request, const ChatTool& tool,
+                            SchemaStore* schemas = nullptr);
 
 // The tag of one call of `tool` alone, to find out what is wrong with it.
 std::string ToolTag(const ChatRequest& request, const ChatTool& tool);

@@ -42,7 +42,13 @@ class JsonValue {
   }
 
   // A string's characters (UTF-8) or a number's spelling; empty for other types.
-  [[nodiscard]] absl::string_view text() const { return node().text; }
+  [[nodiscard]] absl::string_view text() const {
+    return is_object() || is_array() ? absl::string_view() : node().text;
+  }
+  // An array or object as it stands in the source; empty for other types.
+  [[nodiscard]] absl::string_view source() const {
+    return is_object() || is_array() ? node().text : absl::string_view();
+  }
   // The key under which the value stands in its object, or empty.
   [[nodiscard]] absl::string_view key() const { return node().key; }
   // Children of an array or object, 0 for other types.

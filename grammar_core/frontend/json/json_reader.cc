@@ -50,6 +50,9 @@ absl::Status Reader::SyntaxError(std::size_t at, absl::string_view message) cons
 
 absl::Status Reader::Read() {
   if (text_.size() >= kNoNode) return LimitExceeded("", "source_bytes", kNoNode, text_.size());
+  // Schemas have a value in some 12 bytes.
+  constexpr std::size_t kBytesOfANode = 16;
+  if (tree_->nodes.empty()) tree_->nodes.reserve(text_.size() / kBytesOfANode);
   SkipSpace();
   if (at_ == text_.size()) return SyntaxError(at_, "the text is empty, a JSON value is expected");
   if (absl::Status status = ReadDocument(); !status.ok()) return status;
@@ -96,6 +99,7 @@ absl::Status Reader::Open(JsonType type) {
   if (depth > max_depth_)
     return LimitExceeded(ErrorPlace(SyntaxError(at_, "")), "source_depth", max_depth_, depth);
   const JsonId id = AddNode(type);
+  tree_->nodes[id].text = text_.substr(at_);
   open_.push_back(id);
   ++at_;
   return absl::OkStatus();
@@ -109,6 +113,7 @@ absl::Status Reader::ToNextValue() {
     if (!Has(open.type == JsonType::kObject ? '}' : ']')) return ToNextElement(open);
     open.end = static_cast<JsonId>(tree_->nodes.size());
     ++at_;
+    open.text.remove_suffix(text_.size() - at_);
     SkipSpace();
   }
   return absl::OkStatus();

@@ -35,7 +35,8 @@ struct Node {
   std::uint32_t size = 0;
   // The key, where the parent is an object.
   absl::string_view key = {};
-  // A string's characters or a number's spelling.
+  // A string's characters or a number's spelling; of an array or object all of it, as it stands in
+  // the source.
   absl::string_view text = {};
 };
 

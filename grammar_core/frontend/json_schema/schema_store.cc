@@ -19,6 +19,7 @@
 #include "grammar_core/frontend/json_schema/json_schema.h"
 #include "grammar_core/ir/facts/closed_nodes.h"
 #include "grammar_core/ir/ir_bytes.h"
+#include "grammar_core/ir/passes/productive_nodes.h"
 
 namespace maskd {
 namespace {
@@ -92,7 +93,11 @@ bool Pay(std::int64_t work, Budget* budget) {
 }  // namespace
 
 KnownSchema::KnownSchema(ReadResult result)
-    : read(std::move(result)), hashes(HashClosedNodes(read.ir)) {}
+    : read(std::move(result)), hashes(HashClosedNodes(read.ir)) {
+  Budget budget{Budget::Bounds()};
+  const absl::StatusOr<std::vector<bool>> productive = ProductiveNodes(read.ir, budget);
+  has_value = productive.ok() && (*productive)[read.ir.rules[read.ir.start].body];
+}
 
 absl::StatusOr<SchemaRef> SchemaStore::Read(GrammarSource source, SchemaValues values,
                                             const Limits& limits, Budget& budget) {
@@ -105,17 +110,38 @@ absl::StatusOr<SchemaRef> SchemaStore::Read(GrammarSource source, SchemaValues v
   auto shared = std::make_shared<const KnownSchema>(*std::move(read));
   const std::int64_t bytes =
       kBytesAnEntry + HeldBytes(key) + BytesOf(shared->read) + HeldBytes(shared->hashes);
-  Keep({std::move(key), shared, budget.spent() - before, bytes});
+  Keep({.key = std::move(key), .read = shared, .work = budget.spent() - before, .bytes = bytes});
   return shared;
+}
+
+std::shared_ptr<const std::string> SchemaStore::Text(absl::string_view source,
+                                                     absl::FunctionRef<std::string()> make) {
+  assert(!source.empty() && (source[0] == '{' || source[0] == '[') && "as keys of schemas are not");
+  if (auto known = FindText(source); known != nullptr) return known;
+  auto text = std::make_shared<const std::string>(make());
+  const auto bytes = kBytesAnEntry + static_cast<std::int64_t>(source.size() + text->size());
+  Keep({.key = std::string(source), .read = nullptr, .text = text, .bytes = bytes});
+  return text;
+}
+
+const SchemaStore::Entry* SchemaStore::Use(absl::string_view key) {
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, found->second);
+  return &entries_.front();
+}
+
+std::shared_ptr<const std::string> SchemaStore::FindText(absl::string_view source) {
+  const MutexLock lock(&mutex_);
+  const Entry* const entry = Use(source);
+  return entry == nullptr ? nullptr : entry->text;
 }
 
 SchemaStore::Known SchemaStore::Find(absl::string_view key) {
   const MutexLock lock(&mutex_);
-  const auto found = by_key_.find(key);
-  ++(found == by_key_.end() ? misses_ : hits_);
-  if (found == by_key_.end()) return {};
-  entries_.splice(entries_.begin(), entries_, found->second);
-  return {found->second->read, found->second->work};
+  const Entry* const entry = Use(key);
+  ++(entry == nullptr ? misses_ : hits_);
+  return entry == nullptr ? Known() : Known{entry->read, entry->work};
 }
 
 void SchemaStore::Keep(Entry entry) {
@@ -125,6 +151,7 @@ void SchemaStore::Keep(Entry entry) {
   if (by_key_.contains(entry.key)) return;
   dropped = TakeAbove(max_bytes_ - entry.bytes);
   held_bytes_ += entry.bytes;
+  if (entry.read != nullptr) ++schemas_;
   entries_.push_front(std::move(entry));
   by_key_.emplace(entries_.front().key, entries_.begin());
 }
@@ -133,6 +160,7 @@ SchemaStore::Entries SchemaStore::TakeAbove(std::int64_t bytes) {
   Entries taken;
   while (held_bytes_ > bytes && !entries_.empty()) {
     held_bytes_ -= entries_.back().bytes;
+    if (entries_.back().read != nullptr) --schemas_;
     by_key_.erase(entries_.back().key);
     taken.splice(taken.begin(), entries_, std::prev(entries_.end()));
   }
@@ -148,10 +176,7 @@ void SchemaStore::Shrink(std::int64_t to_bytes) {
 
 SchemaStore::Stats SchemaStore::stats() const {
   const MutexLock lock(&mutex_);
-  return {.schemas = static_cast<std::int64_t>(entries_.size()),
-          .held_bytes = held_bytes_,
-          .hits = hits_,
-          .misses = misses_};
+  return {.schemas = schemas_, .held_bytes = held_bytes_, .hits = hits_, .misses = misses_};
 }
 
 }  // namespace maskd

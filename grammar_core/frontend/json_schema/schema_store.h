@@ -3,6 +3,7 @@
 // Key      the schema's text without white space, the options and the limits, compared whole. What
 //          says nothing of values (titles, descriptions) must have been left out of the text
 //          before (chat/plain_schema.h).
+// Texts    of schemas, by what they stand for in sources: making one is half of finding a schema.
 // Places   in what is kept they are those of the schema's own text.
 // Work     what is found costs the budget what reading it took, and is not used where that is more
 //          than there is left. So verdicts, and the work that they took, are the same whether a
@@ -23,6 +24,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -40,6 +42,7 @@ namespace maskd {
 struct KnownSchema {
   ReadResult read;
   std::vector<Hash128> hashes;  // of closed nodes (ir/facts/closed_nodes.h)
+  bool has_value = false;       // intersections that are empty aside
 
   explicit KnownSchema(ReadResult result);
 };
@@ -53,11 +56,16 @@ class SchemaStore {
   absl::StatusOr<SchemaRef> Read(GrammarSource source, SchemaValues values, const Limits& limits,
                                  Budget& budget) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // What `make` makes of `source`, a JSON array or object, and of nothing else.
+  std::shared_ptr<const std::string> Text(absl::string_view source,
+                                          absl::FunctionRef<std::string()> make)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
   // Forgets what was used longest ago until it holds at most `to_bytes`.
   void Shrink(std::int64_t to_bytes) ABSL_LOCKS_EXCLUDED(mutex_);
 
   struct Stats {
-    std::int64_t schemas = 0;
+    std::int64_t schemas = 0;     // without texts
     std::int64_t held_bytes = 0;  // roughly
     std::int64_t hits = 0;
     std::int64_t misses = 0;
@@ -65,9 +73,11 @@ class SchemaStore {
   [[nodiscard]] Stats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
+  // A schema or a text. Keys of texts begin with a bracket, those of schemas with a digit.
   struct Entry {
     std::string key;
     SchemaRef read;
+    std::shared_ptr<const std::string> text = nullptr;
     std::int64_t work = 0;
     std::int64_t bytes = 0;
   };
@@ -78,6 +88,9 @@ class SchemaStore {
     std::int64_t work = 0;
   };
   Known Find(absl::string_view key) ABSL_LOCKS_EXCLUDED(mutex_);
+  std::shared_ptr<const std::string> FindText(absl::string_view source) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The entry, now the one used last; null where there is none.
+  const Entry* Use(absl::string_view key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Keep(Entry entry) ABSL_LOCKS_EXCLUDED(mutex_);
   // What goes, to be ended outside of the lock.
   Entries TakeAbove(std::int64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -88,6 +101,7 @@ class SchemaStore {
   // Keys are views of those of the entries.
   absl::flat_hash_map<absl::string_view, Entries::iterator> by_key_ ABSL_GUARDED_BY(mutex_);
   std::int64_t held_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::int64_t schemas_ ABSL_GUARDED_BY(mutex_) = 0;
   std::int64_t hits_ ABSL_GUARDED_BY(mutex_) = 0;
   std::int64_t misses_ ABSL_GUARDED_BY(mutex_) = 0;
 };

@@ -16,6 +16,7 @@
 #include "grammar_core/frontend/json_schema/schema_store.h"
 #include "grammar_core/frontend/notation/splice.h"
 #include "grammar_core/frontend/regex/regex.h"
+#include "grammar_core/frontend/structural_tag/format.h"
 #include "grammar_core/frontend/structural_tag/style_rules.h"
 #include "grammar_core/frontend/structural_tag/text_dispatch.h"
 #include "grammar_core/ir/ir_views.h"
@@ -85,9 +86,9 @@ absl::StatusOr<EmbeddedGrammars::SchemaRef> EmbeddedGrammars::ReadSchema(
   GrammarOptions options = writing.options;
   if (nests) options.indent.reset();  // no container of JSON is written
   const SchemaValues values = nests ? SchemaValues::kRules : SchemaValues::kInline;
-  const GrammarSource source = {"json_schema", schema, options, source_.documents};
+  GrammarSource source = {"json_schema", schema, options, source_.documents};
   if (known_ != nullptr && source_.documents.empty())
-    return known_->Read(source, values, limits_, budget_);
+    return known_->Read(std::move(source), values, limits_, budget_);
   absl::StatusOr<ReadResult> read = ReadJsonSchema(source, limits_, budget_, values);
   if (!read.ok()) return read.status();
   return std::make_shared<const KnownSchema>(*std::move(read));
@@ -141,18 +142,22 @@ absl::StatusOr<NodeId> EmbeddedGrammars::Schema(const std::string& schema, const
 // As it is; copied from where it is kept.
 absl::StatusOr<NodeId> EmbeddedGrammars::MakeSchema(const KnownSchema& known,
                                                     const std::string& place) {
-  const auto& [read, hashes] = known;
+  const ReadResult& read = known.read;
   IrCopier copier(read.ir, &builder_);
+  // Nobody asks for those of a tool's rules but to find the tool that has no value.
+  if (IsPlaceInTool(place) && known.has_value) copier.LeavePlacesOut();
   const absl::Status status =
-      SpliceRules(read, hashes, place, copier, builder_, budget_, result_.faults, made_);
+      SpliceRules(read, known.hashes, place, copier, builder_, budget_, result_.faults, made_);
   if (!status.ok()) return status;
   KeepRemarks(read, place);
+  result_.has_empty_parts = result_.has_empty_parts || !known.has_value;
   return builder_.Call(copier.RuleOf(read.ir.start));
 }
 
 absl::StatusOr<NodeId> EmbeddedGrammars::MakeWritten(ReadResult read, const std::string& place,
                                                      const SchemaWriting& writing) {
   MovePlaces(place, &read);
+  result_.has_empty_parts = true;
   IrCopier copier(read.ir, &builder_);
   const std::vector<std::string> excludes = ExcludedFromJson(writing);
   Excluding excluding(excludes, read.ir, copier, builder_);

@@ -2,6 +2,8 @@
 // must end it. The list that is built is also the queue of what is still to be looked at, so
 // formats are numbered breadth first.
 //
+// A tag of each tool becomes that many formats; what is in them is read for each.
+//
 // Invariant  a format's number is less than those of its parts: loops need no stack.
 // Cost       one look at each format, and a search in some twenty rows.
 // Source     xgrammar's structural tags, and their older form.
@@ -12,8 +14,10 @@
 #include <cassert>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/types/span.h"
 
 #include "grammar_core/base/error.h"
@@ -171,7 +175,8 @@ bool RepeatsWithoutEnd(const Row& row, const JsonValue& at) {
 
 class FormatReader {
  public:
-  explicit FormatReader(Budget& budget) : budget_(budget) {}
+  FormatReader(Budget& budget, const std::vector<TagTool>* tools)
+      : budget_(budget), tools_(tools) {}
 
   absl::StatusOr<std::vector<TagFormat>> Read(const JsonValue& root) {
     if (absl::Status status = AddRoot(root); !status.ok()) return status;
@@ -199,7 +204,7 @@ class FormatReader {
     return row.ok() ? Add(**row, *format, kNoFormat) : row.status();
   }
 
-  absl::Status Add(const Row& row, const JsonValue& at, FormatId parent) {
+  static absl::StatusOr<TagFormat> FormatOf(const Row& row, const JsonValue& at) {
     if (absl::Status status = CheckKeys(at, row.KnownKeys()); !status.ok()) return status;
     const bool open_ended = row.open_ended || RepeatsWithoutEnd(row, at);
     TagFormat format = {.type = row.type, .at = at, .open_ended = open_ended};
@@ -207,7 +212,25 @@ class FormatReader {
       if (absl::Status status = ReadBegin(at, &format.bounds); !status.ok()) return status;
       if (absl::Status status = ReadEnd(at, &format.bounds); !status.ok()) return status;
     }
-    Append(std::move(format), parent);
+    return format;
+  }
+
+  absl::Status Add(const Row& row, const JsonValue& at, FormatId parent) {
+    absl::StatusOr<TagFormat> format = FormatOf(row, at);
+    if (format.ok()) Append(*std::move(format), parent);
+    return format.status();
+  }
+
+  absl::Status AddTagOfEachTool(const JsonValue& at, FormatId parent) {
+    const absl::StatusOr<TagFormat> format = FormatOf(*RowNamed("tag"), at);
+    if (!format.ok()) return format.status();
+    for (const TagTool& tool : *tools_) {
+      TagFormat one = *format;
+      one.tool = &tool;
+      one.bounds.begin = TextOfTool(one.bounds.begin, one);
+      for (std::string& end : one.bounds.ends) end = TextOfTool(end, one);
+      Append(std::move(one), parent);
+    }
     return absl::OkStatus();
   }
 
@@ -217,6 +240,7 @@ class FormatReader {
       const T around = formats_[parent].type;
       const bool in_tag = around == T::kTag || around == T::kStructure;
       format.tag = in_tag ? parent : formats_[parent].tag;
+      if (format.tool == nullptr) format.tool = formats_[parent].tool;
       formats_[parent].parts.push_back(static_cast<FormatId>(formats_.size()));
     }
     formats_.push_back(std::move(format));
@@ -266,12 +290,22 @@ class FormatReader {
     return absl::OkStatus();
   }
 
+  // What is in a tag of each tool is looked at once: it comes for one tool after the other.
   absl::Status AddFormat(const JsonValue& at, FormatId parent) {
-    const absl::StatusOr<const Row*> row = RowOf(at);
-    return row.ok() ? Add(**row, at, parent) : row.status();
+    if (!last_.has_value() || last_->at.id() != at.id()) {
+      const absl::StatusOr<const Row*> row = RowOf(at);
+      if (!row.ok()) return row.status();
+      absl::StatusOr<TagFormat> format = FormatOf(**row, at);
+      if (!format.ok()) return format.status();
+      last_ = *std::move(format);
+    }
+    Append(*last_, parent);
+    return absl::OkStatus();
   }
 
   absl::Status AddTag(const JsonValue& at, FormatId parent) {
+    if (tools_ != nullptr && at.FindText("type") == kTagOfEachTool)
+      return AddTagOfEachTool(at, parent);
     const absl::StatusOr<const Row*> row = TagRow(at);
     return row.ok() ? Add(**row, at, parent) : row.status();
   }
@@ -324,13 +358,27 @@ class FormatReader {
   }
 
   Budget& budget_;
+  const std::vector<TagTool>* const tools_;
   std::vector<TagFormat> formats_;
+  std::optional<TagFormat> last_;  // as AddFormat() read it
 };
+
+constexpr absl::string_view kToolPlace = "tool \"";
 
 }  // namespace
 
-absl::StatusOr<std::vector<TagFormat>> ReadFormats(const JsonValue& root, Budget& budget) {
-  return FormatReader(budget).Read(root);
+std::string PlaceOfTool(const TagTool& tool) { return absl::StrCat(kToolPlace, tool.name, "\": "); }
+
+bool IsPlaceInTool(absl::string_view place) { return absl::StartsWith(place, kToolPlace); }
+
+std::string TextOfTool(absl::string_view text, const TagFormat& format) {
+  if (format.tool == nullptr) return std::string(text);
+  return absl::StrReplaceAll(text, {{kToolMark, format.tool->name}});
+}
+
+absl::StatusOr<std::vector<TagFormat>> ReadFormats(const JsonValue& root, Budget& budget,
+                                                   const std::vector<TagTool>* tools) {
+  return FormatReader(budget, tools).Read(root);
 }
 
 }  // namespace maskd

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/frontend/json/json_document.h"
@@ -54,6 +55,23 @@ enum class FormatType : std::uint8_t {
 using FormatId = std::uint32_t;
 inline constexpr FormatId kNoFormat = std::numeric_limits<FormatId>::max();
 
+// A tool that may be called. A request with many tools has a tag for each that differs in these
+// alone, so its text has one for all of them.
+struct TagTool {
+  std::string name;
+  std::string schema;  // of its arguments, without white space
+};
+
+// The type of a tag that stands for one of each tool, in a list of tags. Its begin and ends and
+// texts within it have kToolMark where the tool's name goes; a schema that is kToolMark is its own.
+// Only for texts that were made: they are read with a list of tools.
+inline constexpr absl::string_view kTagOfEachTool = "tag_of_each_tool";
+inline constexpr absl::string_view kToolMark = "\x01";
+
+// What places within a tool's schema begin with.
+std::string PlaceOfTool(const TagTool& tool);
+bool IsPlaceInTool(absl::string_view place);
+
 // Where a tag begins and ends: texts, or tokens.
 struct TagBounds {
   std::string begin;
@@ -74,10 +92,17 @@ struct TagFormat {
   TagBounds bounds = {};  // kTag, kStructure
   // Whether it has no end itself, so that a tag around it needs one.
   bool open_ended = false;
+  // The tool that it is of, or null.
+  const TagTool* tool = nullptr;
 };
 
-// The format that `root`, the whole text, stands for, and all those within it.
-absl::StatusOr<std::vector<TagFormat>> ReadFormats(const JsonValue& root, Budget& budget);
+// `text`, with the name of the tool that `format` is of in the place of its mark.
+std::string TextOfTool(absl::string_view text, const TagFormat& format);
+
+// The format that `root`, the whole text, stands for, and all those within it. With `tools`, which
+// must outlive them, a tag may stand for one of each.
+absl::StatusOr<std::vector<TagFormat>> ReadFormats(const JsonValue& root, Budget& budget,
+                                                   const std::vector<TagTool>* tools = nullptr);
 
 }  // namespace maskd
 

@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
@@ -68,7 +67,6 @@ FormatCompiler::FormatCompiler(const std::vector<TagFormat>& formats, const Gram
                                const ReadContext& context, const Limits& limits, Budget& budget)
     : formats_(formats),
       source_(source),
-      schema_texts_(context.schema_texts),
       budget_(budget),
       builder_(limits),
       speller_(context.markers, builder_),
@@ -173,7 +171,7 @@ NodeId FormatCompiler::AnyPart(const TagFormat& format) {
 FormatCompiler::Made FormatCompiler::ConstString(const TagFormat& format) {
   const absl::StatusOr<absl::string_view> value = RequiredText(format.at, "value");
   if (!value.ok()) return value.status();
-  return speller_.Spell(*value, absl::StrCat(format.at.Pointer(), "/value"));
+  return speller_.Spell(TextOfTool(*value, format), [&] { return PlaceOf(format.at, "value"); });
 }
 
 absl::StatusOr<SchemaWriting> FormatCompiler::WritingOf(const TagFormat& format) {
@@ -210,10 +208,8 @@ FormatCompiler::Made FormatCompiler::SchemaAt(const TagFormat& format, absl::str
                                               const SchemaWriting& writing) {
   const absl::StatusOr<JsonValue> schema = RequiredMember(format.at, key);
   if (!schema.ok()) return schema.status();
-  std::size_t number = 0;
-  if (schema_texts_ != nullptr && schema->is_number() &&
-      absl::SimpleAtoi(schema->text(), &number) && number < schema_texts_->size())
-    return embedded_.Schema((*schema_texts_)[number], schema->Pointer(), writing);
+  if (format.tool != nullptr && schema->is_string() && schema->text() == kToolMark)
+    return embedded_.Schema(format.tool->schema, PlaceOfTool(*format.tool), writing);
   if (!schema->is_object() && !schema->is_bool())
     return InvalidMember(format.at, key, "a schema must be an object or a boolean");
   return embedded_.Schema(*schema, writing);
@@ -316,10 +312,15 @@ FormatCompiler::Made FormatCompiler::TailOf(const TagFormat& tag) {
     if (!found.ok()) return found.status();
     sooner->second = *std::move(found);
   }
+  const auto spell = [&](const std::string& end) {
+    return speller_.Spell(end, [&] { return PlaceOf(tag.at, "end"); });
+  };
+  const bool is_one = bounds.ends.size() == 1 && !bounds.may_end_empty && !bounds.end_token;
+  if (is_one && sooner->second.front().empty())
+    return builder_.Concat({nodes_[tag.parts.front()], spell(bounds.ends.front())});
   std::map<std::vector<std::string>, std::vector<NodeId>> ends;
   for (std::size_t i = 0; i < bounds.ends.size(); ++i)
-    ends[sooner->second[i]].push_back(
-        speller_.Spell(bounds.ends[i], [&] { return PlaceOf(tag.at, "end"); }));
+    ends[sooner->second[i]].push_back(spell(bounds.ends[i]));
   if (bounds.may_end_empty) ends[{}].push_back(builder_.Empty());
   if (bounds.end_token.has_value()) ends[{}].push_back(NamedToken(*bounds.end_token));
   std::vector<NodeId> tails;
@@ -374,7 +375,7 @@ FormatCompiler::Made FormatCompiler::TriggeredTags(const TagFormat& format) {
   absl::StatusOr<std::vector<std::string>> excludes = ExcludedTexts(format);
   if (!excludes.ok()) return excludes.status();
   absl::StatusOr<TriggeredGroups> groups =
-      TagsByTrigger(format, formats_, tails_, *excludes, budget_, speller_, builder_);
+      TagsByTrigger(format, formats_, nodes_, tails_, *excludes, budget_, speller_, builder_);
   if (!groups.ok()) return groups.status();
   const TextDispatch dispatch = {.triggers = std::move(groups->by_text),
                                  .marked = std::move(groups->marked),

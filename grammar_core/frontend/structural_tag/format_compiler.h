@@ -91,7 +91,6 @@ class FormatCompiler {
 
   const std::vector<TagFormat>& formats_;
   const GrammarSource& source_;
-  const std::vector<std::string>* const schema_texts_;  // those that a number means, or null
   Budget& budget_;
   IrBuilder builder_;
   ReadResult result_;

@@ -10,7 +10,8 @@ namespace maskd {
 absl::StatusOr<ReadResult> ReadStructuralTag(JsonDocument document, const GrammarSource& source,
                                              const ReadContext& context, const Limits& limits,
                                              Budget& budget) {
-  const absl::StatusOr<std::vector<TagFormat>> formats = ReadFormats(document.root(), budget);
+  const absl::StatusOr<std::vector<TagFormat>> formats =
+      ReadFormats(document.root(), budget, context.tools);
   if (!formats.ok()) return formats.status();
   return FormatCompiler(*formats, source, context, limits, budget).Compile();
 }

@@ -31,7 +31,8 @@ class Grouping {
     }
   }
 
-  absl::Status Add(const TagFormat& tag, NodeId tail) {
+  // `whole` and `tail`: the tag, and what stands behind its begin.
+  absl::Status Add(const TagFormat& tag, NodeId whole, NodeId tail) {
     if (tag.bounds.begin_token.has_value())
       return InvalidMember(tag.at, "begin", "must be a string, as the triggers are");
     const absl::string_view begin = tag.bounds.begin;
@@ -45,11 +46,11 @@ class Grouping {
     }
     is_used_[found[0]] = true;
     const std::size_t size = triggers_[found[0]].size();
-    const auto place = [&] { return absl::StrCat(tag.at.Pointer(), "/begin"); };
     if (speller_.HasMarker(begin, size)) {
-      marked_.push_back(builder_.Concat({speller_.Spell(begin, place), tail}));
+      marked_.push_back(whole);
       return CheckEntered(tag, speller_.WithWholeMarkers(begin, size));
     }
+    const auto place = [&] { return absl::StrCat(tag.at.Pointer(), "/begin"); };
     const NodeId rest = speller_.Spell(begin.substr(size), place);
     rests_[found[0]].push_back(builder_.Concat({rest, tail}));
     return absl::OkStatus();
@@ -104,6 +105,7 @@ class Grouping {
 
 absl::StatusOr<TriggeredGroups> TagsByTrigger(const TagFormat& format,
                                               const std::vector<TagFormat>& formats,
+                                              const std::vector<NodeId>& wholes,
                                               const std::vector<NodeId>& tails,
                                               const std::vector<std::string>& excludes,
                                               Budget& budget, MarkerSpeller& speller,
@@ -115,7 +117,7 @@ absl::StatusOr<TriggeredGroups> TagsByTrigger(const TagFormat& format,
   Grouping grouping(*std::move(triggers), excludes, speller, builder);
   for (const FormatId tag : format.parts) {
     if (absl::Status status = budget.Spend(); !status.ok()) return status;
-    const absl::Status added = grouping.Add(formats[tag], tails[tag]);
+    const absl::Status added = grouping.Add(formats[tag], wholes[tag], tails[tag]);
     if (!added.ok()) return added;
   }
   return std::move(grouping).Groups(format);

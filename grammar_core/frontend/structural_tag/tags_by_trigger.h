@@ -26,10 +26,11 @@ struct TriggeredGroups {
   std::vector<NodeId> marked;
 };
 
-// `format` holds the tags. `tails` has, by format, what stands behind a tag's begin; `excludes` is
-// what free text does not hold.
+// `format` holds the tags. `wholes` and `tails` have, by format, a tag and what stands behind its
+// begin; `excludes` is what free text does not hold.
 absl::StatusOr<TriggeredGroups> TagsByTrigger(const TagFormat& format,
                                               const std::vector<TagFormat>& formats,
+                                              const std::vector<NodeId>& wholes,
                                               const std::vector<NodeId>& tails,
                                               const std::vector<std::string>& excludes,
                                               Budget& budget, MarkerSpeller& speller,

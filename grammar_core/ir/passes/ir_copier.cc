@@ -35,8 +35,8 @@ ObjectSpec IrCopier::Mapped(ObjectSpec spec) const {
 }
 
 NodeId IrCopier::Made(const IrNode& n) {
-  std::vector<NodeId> children;
-  children.reserve(n.child_count);
+  std::vector<NodeId>& children = children_;
+  children.clear();
   for (std::uint32_t i = 0; i < n.child_count; ++i)
     children.push_back(copies_[from_.children[n.first_child + i]]);
   switch (n.kind) {
@@ -59,11 +59,11 @@ NodeId IrCopier::Made(const IrNode& n) {
     case IrKind::kConcat:
       return to_->Concat(children);
     case IrKind::kAlt:
-      return to_->Alt(std::move(children));
+      return to_->Alt(children);
     case IrKind::kRepeat:
       return to_->Repeat(children[0], AsRepeat(n).min, AsRepeat(n).max);
     case IrKind::kAnd:
-      return to_->And(std::move(children));
+      return to_->And(children);
     case IrKind::kNot:
       return to_->Not(children[0]);
     case IrKind::kEncode:

@@ -36,8 +36,13 @@ class IrCopier {
   // Declares `rule` in the new grammar, under its name and its place behind `prefix`.
   void DeclareRule(RuleId rule, absl::string_view prefix = "") {
     const auto& [name, place, body] = from_.rules[rule];
-    rules_[rule] = to_->DeclareRule(name, prefix.empty() ? place : absl::StrCat(prefix, place));
+    if (!has_places_)
+      rules_[rule] = to_->DeclareRule(name, "");
+    else
+      rules_[rule] = to_->DeclareRule(name, prefix.empty() ? place : absl::StrCat(prefix, place));
   }
+  // Rules that are declared from here on have no places.
+  void LeavePlacesOut() { has_places_ = false; }
   // The rule in the new grammar; it must have been declared.
   [[nodiscard]] RuleId RuleOf(RuleId rule) const { return rules_[rule]; }
 
@@ -74,6 +79,8 @@ class IrCopier {
   IrBuilder* const to_;
   std::vector<NodeId> copies_;
   std::vector<RuleId> rules_;
+  bool has_places_ = true;
+  std::vector<NodeId> children_;  // of the node that is made
   Hook hook_;
 };
 
