@@ -5,7 +5,7 @@
     bench/performance_page.py --check    writes nothing; exit status 1 when something differs
 
 A result file (bench/results/*.json) is one run: title, command, machine, conditions, date, the
-commit that wrote its figures down, why it is old or "", unit, columns, and rows. A row is a name
+commit that was measured (or wrote the figures down), why it is old or "", unit, columns, and rows. A row is a name
 and one cell a column: a number, null, or [number, "note"] (the note is shown in brackets).
 
 A page shows a table of a result file between `<!-- figures: NAME -->` and `<!-- end of figures -->`;
@@ -195,8 +195,8 @@ last section says where, when and by which command each run was made, and which 
 FOOT = """
 ## Where these figures come from
 
-`written down in` is the commit that brought the figures into the repository; the code that was measured is that commit's or a
-little older. They were measured by us, on our machines. Measure your own schemas before you decide:
+The commit is that of the code that was measured, or the one that wrote its figures down a little later. All were measured by us, on
+our machines. Measure your own schemas before you decide:
 [why-not.md](why-not.md) says with what.
 """
 
@@ -206,7 +206,7 @@ def provenance(results: dict) -> str:
     for result in results.values():
         lines.append(f"**{result.title}** ([{result.name}.json](../bench/results/{result.name}.json))\n\n"
                      f"- command: `{result.command}`\n- machine: {result.machine}\n- conditions: {result.conditions}\n"
-                     f"- date: {result.date}, written down in {result.recorded_in}\n"
+                     f"- date: {result.date}, commit {result.recorded_in}\n"
                      f"- old: {result.old or 'no'}\n")
     return "\n".join(lines)
 

@@ -1,6 +1,7 @@
 """The performance page, its charts and the figures in other pages are what the script makes of bench/results."""
 
 import json
+import os
 import pathlib
 import re
 import sys
@@ -30,6 +31,17 @@ def test_a_result_file_says_where_when_and_how(path):
     assert isinstance(result["old"], str)
     assert len({row[0] for row in result["rows"]}) == len(result["rows"])
     assert {len(row) for row in result["rows"]} == {len(result["columns"]) + 1}
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
+def test_the_programs_of_a_command_are_there_and_can_be_run(path):
+    for command in json.loads(path.read_text(encoding="utf-8"))["command"].split("; "):
+        words = command.split()
+        for word in words:
+            if re.match(r"(?:bench|tests|scripts)/", word):
+                assert (ROOT / word).is_file(), word
+        if re.match(r"(?:bench|tests|scripts)/", words[0]):
+            assert os.access(ROOT / words[0], os.X_OK), f"{words[0]} is not executable"
 
 
 def test_every_result_file_is_on_the_page():
