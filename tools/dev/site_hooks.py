@@ -4,6 +4,7 @@
   that it links to in turn. Nothing is copied into docs/.
 - Headings have the anchors that GitHub gives them, as links in the pages are written for those.
 - A list may follow a line without an empty line between, as GitHub reads it.
+- Diagrams are drawn in the page, where scripts/site has fetched what draws them.
 
 Cost: each page's text is read once more, for its links.
 """
@@ -16,6 +17,27 @@ from mkdocs.structure.files import File
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ELSEWHERE = "repository/"
+MERMAID = ROOT / "build/site-venv/mermaid.min.js"
+# Loads the program, which is large, on pages with a diagram alone. Dark where the page is.
+DRAW = """const diagrams = document.querySelectorAll("code.language-mermaid");
+if (diagrams.length) {
+  const here = document.currentScript.src;
+  const script = document.createElement("script");
+  script.src = new URL("mermaid.min.js", here);
+  script.onload = () => {
+    for (const code of diagrams) {
+      const drawn = document.createElement("div");
+      drawn.className = "mermaid";
+      drawn.textContent = code.textContent;
+      code.parentElement.replaceWith(drawn);
+    }
+    const isDark = document.documentElement.dataset.bsTheme === "dark";
+    mermaid.initialize({startOnLoad: false, theme: isDark ? "dark" : "default"});
+    mermaid.run();
+  };
+  document.head.append(script);
+}
+"""
 LINK = re.compile(r"\]\(([^)#\s]+)((?:#[^)\s]*)?)\)")
 ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 FENCE = re.compile(r" *(```|~~~)")
@@ -58,12 +80,17 @@ def on_files(files, config):
             files.append(File.generated(config, place(path), abs_src_path=str(ROOT / path)))
             if path.endswith(".md"):
                 waiting.append(path)
+    if MERMAID.is_file():
+        files.append(File.generated(config, "diagrams/mermaid.min.js", abs_src_path=str(MERMAID)))
+        files.append(File.generated(config, "diagrams/draw.js", content=DRAW))
     return files
 
 
 def on_config(config):
     """Headings get GitHub's anchors, as the pages' links expect them."""
     config.mdx_configs.setdefault("toc", {})["slugify"] = slug
+    if MERMAID.is_file():
+        config.extra_javascript.append("diagrams/draw.js")
     return config
 
 
