@@ -10,7 +10,9 @@ import json
 import os
 import pathlib
 import re
+import socket
 import subprocess
+import sys
 
 import pytest
 
@@ -22,10 +24,30 @@ GIVEN = {
     "maskctl playground --local --tokenizer=tokenizer.json": "ln -s build/vocab/deepseek/tokenizer.json tokenizer.json\n"
                                                              "maskd",
 }
+def written(document: str, name: str) -> str:
+    """A command that writes the first JSON of a document into a file."""
+    text = re.search(r"^```json\n(.*?)^```", (ROOT / document).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)[1]
+    return f"cat >{name} <<'END'\n{text}END"
+
+
+LIBRARY = "$ export PYTHONPATH=client/python MASKD_LIBRARY=build/release/client/libmaskd.so.1\n"
+GIVEN |= {
+    "maskctl check --local --kind=chat": written("docs/chat.md", "request.json"),
+    "$ maskctl check --local --kind=chat": written("docs/chat.md", "request.json"),
+    "maskctl check --local --kind=structural_tag": written("docs/structural-tags.md", "calls.json"),
+    "cmake --build build/release --target plain_loop_cpp": "maskd",
+    "cmake --build build/release --target maskd_c\ncc": "maskd",
+    "PYTHONPATH=client/python MASKD_LIBRARY=": "maskd",
+    LIBRARY + "$ python3 examples/failover": "maskd --listen=unix:/tmp/a.sock --metrics_listen=\n"
+                                             "maskd --listen=unix:/tmp/b.sock --metrics_listen=\ntouch killed",
+    LIBRARY + "$ python3 -c 'import maskd; print": "maskd --metrics_listen=",
+}
 # Files that a block needs and that a machine may lack.
 NEEDS = {
     "maskd --tokenizer \"$(scripts/fetch-vocab --print-flag llama3)\"": ["build/vocab/llama3.tiktoken"],
     "maskctl playground --local --tokenizer=tokenizer.json": ["build/vocab/deepseek/tokenizer.json"],
+    "$ maskctl tokens --local --tokenizer=deepseek=": ["build/vocab/deepseek/tokenizer.json"],
+    "maskd --tokenizer=deepseek=": ["build/vocab/deepseek/tokenizer.json"],
     "maskd --tokenizer \"deepseek=build/vocab/deepseek/tokenizer.json\"": [
         "build/vocab/deepseek/tokenizer.json", "build/vocab/llama3.tiktoken"],
 }
@@ -35,13 +57,27 @@ NOT_HERE = {
     ("README.md", "scripts/quickstart"): "tests/docs/quickstart_test.py; the other line runs this test",
     ("docs/appliers.md", "build/release/bench/apply_bench"): "measures, for minutes",
     ("docs/appliers.md", "build/release/tests/apply/opencl_check"): "needs a GPU",
+    ("docs/attacks.md", "maskctl attack"): "takes minutes; tests/attacks/attack_set_test.py",
+    ("docs/chat.md", "$ maskctl family import"): "tests/peers/response_templates_test.py",
     ("docs/clients.md", "cmake --preset release"): "tests/packages/run_cpp_consumer",
     ("docs/engines.md", "pip install maskd-"): "tests/engines/vllm_run.py",
     ("docs/engines.md", "MASKD_FAMILY=qwen_3"): "tests/engines/vllm_answers.py",
     ("docs/engines.md", "python3.11 -m venv build/engines/vllm"): "installs 6.8 GB",
     ("docs/engines.md", "build/venv/bin/python tests/engines/vllm_answers.py"): "tests/engines/vllm_answers.py",
     ("docs/engines.md", "build/venv/bin/python tests/engines/vllm_tpot.py"): "measures, for minutes",
+    ("docs/howto/llama-cpp.md", "scripts/python-wheel"): "tests/python/wheel_test.py",
+    ("docs/howto/own-engine.md", "(cd client/go"): "needs four registries; scripts/test-clients builds these programs",
+    ("docs/howto/sglang.md", "scripts/python-wheel"): "tests/python/wheel_test.py",
+    ("docs/howto/sglang.md", "build/release/service/maskd --tokenizer=model=MODEL"): "tests/python/sglang_test.py",
+    ("docs/howto/sglang.md", "MASKD_ADDRESS="): "needs a GPU and a model; tests/python/sglang_test.py has its classes",
+    ("docs/howto/sglang.md", "curl "): "needs a GPU and a model",
+    ("docs/howto/transformers.md", "scripts/python-wheel"): "tests/python/wheel_test.py",
+    ("docs/howto/vllm.md", "scripts/python-wheel"): "tests/python/wheel_test.py",
+    ("docs/howto/vllm.md", "build/release/service/maskd --tokenizer=model=MODEL"): "tests/engines/vllm_run.py",
+    ("docs/howto/vllm.md", "MASKD_ADDRESS="): "tests/engines/vllm_run.py",
+    ("docs/howto/vllm.md", "curl "): "tests/engines/vllm_run.py",
     ("docs/maskctl.md", "$ maskctl top "): "tests/tools/top_test.cc",
+    ("docs/operations.md", "scripts/fetch-vocab llama3"): "measures",
     ("docs/playground.md", "MASKD_PLAYGROUND_VOCABULARY="): "measures; tests/playground/playground_page_test.py runs in ctest",
     ("docs/proxy.md", "kubectl create secret"): "needs a cluster",
     ("docs/proxy.md", "apt-get install nginx-core"): "tests/front/front_test.py runs nginx and maskd of these files",
@@ -52,31 +88,44 @@ NOT_HERE = {
     ("docs/tutorial.md", "export MASKD_LIBRARY="): "tests/docs/run_tutorial",
     ("docs/tutorial.md", "build/release/tools/maskctl playground"): "tests/docs/run_tutorial",
     ("docs/tutorial.md", "kill %1"): "tests/docs/run_tutorial",
+    ("docs/vectors.md", "maskctl vectors"): "tests/tools/vectors_test.cc",
+    ("docs/vectors.md", "maskctl schemas"): "tests/tools/schemas_test.cc",
+    ("docs/vectors.md", "tests/walks/mutate_instances.py"): "takes minutes; ctest runs 150 of them",
+    ("docs/vectors.md", "tests/walks/validate_walks.py"): "takes minutes; ctest runs fewer",
+    ("docs/vectors.md", "build/release/tests/walks/condition_walks"): "takes minutes; ctest runs fewer",
 }
 DOCUMENTS = ["CONTRIBUTING.md", "README.md", *sorted(
     str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
 
 # Foreground servers go on behind their line: the next one, and the end of the block, stop them.
+# Servers with an address of their own run side by side.
 MASKD = """#!/bin/bash
-stop-maskd || exit
-{real} --listen=unix:{folder}/maskd.sock --metrics_listen=127.0.0.1:0 "$@" >{folder}/server.log 2>&1 &
-echo $! >{folder}/server.pid
+name=server$(printf '%s\\n' "$@" | grep -m1 '^--listen=' | tr -c '[:alnum:]\\n' _)
+stop-maskd "$name" || exit
+{real} --listen=unix:{folder}/maskd.sock --metrics_listen=127.0.0.1:0 "$@" >"{folder}/$name.log" 2>&1 &
+echo $! >"{folder}/$name.pid"
 for _ in $(seq 300); do
-  grep -q ' listening ' {folder}/server.log && exit
+  grep -q ' listening ' "{folder}/$name.log" && exit
   kill -0 $! 2>/dev/null || break
   sleep 0.1
 done
-cat {folder}/server.log >&2
+cat "{folder}/$name.log" >&2
 exit 1
 """
+# stop-maskd [NAME]: one of them, or all. A block may have killed one: that is said by {folder}/killed.
 STOP = """#!/bin/bash
-[[ -e {folder}/server.pid ]] || exit 0
-pid=$(<{folder}/server.pid)
-rm {folder}/server.pid
-kill -TERM "$pid" || { echo "the server had ended:" >&2; cat {folder}/server.log >&2; exit 1; }
-for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || exit 0; sleep 0.1; done
-echo "the server does not stop" >&2
-exit 1
+for file in {folder}/${1:-server*}.pid; do
+  [[ -e $file ]] || continue
+  pid=$(<"$file")
+  rm "$file"
+  kill -TERM "$pid" 2>/dev/null || [[ -e {folder}/killed ]] || { echo "the server had ended:" >&2; cat "${file%.pid}.log" >&2; exit 1; }
+  for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || continue 2; sleep 0.1; done
+  echo "the server does not stop" >&2
+  exit 1
+done
+"""
+PYTHON = """#!/bin/bash
+exec {real} "$@"
 """
 # A playground is served until someone ends it: here, as soon as its page answers.
 MASKCTL = """#!/bin/bash
@@ -107,6 +156,10 @@ def blocks(document: str) -> list:
 
 ALL = [(document, block) for document in DOCUMENTS for block in blocks(document)]
 
+# Servers and clients of the page of TLS need what its blocks before them made.
+GIVEN |= {block.splitlines()[0]: "\n".join(blocks("docs/howto/tls.md")[:at]).replace(" &\n", "\n")
+          for at, block in enumerate(blocks("docs/howto/tls.md"))}
+
 
 def why_not_here(document: str, block: str):
     return next((why for (named, begin), why in NOT_HERE.items()
@@ -121,7 +174,8 @@ def commands(block: str) -> list:
     result = []
     shown = block.lstrip().startswith("$ ")
     for line in block.splitlines():
-        if result and re.search(r"(\\|\|)$", result[-1][0].splitlines()[-1]) and not result[-1][1]:
+        if result and not result[-1][1] and (re.search(r"(\\|\|)$", result[-1][0].splitlines()[-1])
+                                             or result[-1][0].count("'") % 2 == 1):
             result[-1][0] += "\n" + line
         elif not shown and line.strip():
             result.append([line, []])
@@ -143,7 +197,7 @@ def clone(tmp_path):
     programs = tmp_path / "bin"
     programs.mkdir()
     for name, text, real in (("maskd", MASKD, BUILD / "service/maskd"), ("maskctl", MASKCTL, BUILD / "tools/maskctl"),
-                             ("stop-maskd", STOP, ""), ("cmake", CMAKE, "")):
+                             ("stop-maskd", STOP, ""), ("cmake", CMAKE, ""), ("python3", PYTHON, sys.executable)):
         for place, value in (("{real}", real), ("{folder}", tmp_path), ("{build}", BUILD)):
             text = text.replace(place, str(value))
         (programs / name).write_text(text, encoding="utf-8")
@@ -152,15 +206,29 @@ def clone(tmp_path):
         for name, folder in (("maskd", "service"), ("maskctl", "tools")):
             (tmp_path / "build" / build / folder).mkdir(parents=True)
             (tmp_path / "build" / build / folder / name).symlink_to(programs / name)
+    for folder in ("client", "examples"):
+        (tmp_path / "build/release" / folder).symlink_to(BUILD / folder)
     yield tmp_path
     subprocess.run([programs / "stop-maskd"], check=True)
 
 
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
 def run(clone, script: str) -> subprocess.CompletedProcess:
+    script = script.replace("unix:/tmp/", f"unix:{clone}/").replace(":7411", f":{free_port()}")
     script = re.sub(r"/run/maskd(?=\.sock|/)", f"{clone}/maskd", script).replace("/maskd/admin.sock", "/admin.sock").replace("127.0.0.1:8417", "127.0.0.1:0")
     environment = dict(os.environ, PATH=f"{clone}/bin:{os.environ['PATH']}", MASKD_ADDRESS=f"unix:{clone}/maskd.sock")
     return subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=clone, env=environment, text=True,
                           capture_output=True, timeout=300, check=False)
+
+
+def in_front(command: str) -> str:
+    """The program `maskd` of this test goes to the background by itself, once it serves."""
+    return re.sub(r"^(\S*\bmaskd .*) &$", r"\1", command)
 
 
 def same(said: list, expected: list) -> bool:
@@ -171,19 +239,18 @@ def same(said: list, expected: list) -> bool:
 
 @pytest.mark.parametrize("document, block", HERE, ids=[f"{document}:{block[:40]!r}" for document, block in HERE])
 def test_a_block_of_commands_does_what_it_says(clone, document, block):
-    begin = next(iter(block.splitlines()))
     for start, files in NEEDS.items():
         missing = [file for file in files if block.startswith(start) and not (ROOT / file).exists()]
         if missing:
             pytest.skip(f"NOT TESTED HERE: {missing[0]} is not fetched (scripts/fetch-vocab)")
-    given = next((text for start, text in GIVEN.items() if begin.startswith(start)), ":")
+    given = next((text for start, text in GIVEN.items() if block.startswith(start)), ":")
     steps = commands(block)
     mark = "--- end of a command ---"
     script = f"{given}\necho '{mark}'\n"
     for command, _ in steps:
         # A command that is shown with its output may say no, which is exit status 1.
         end = "|| test $? -eq 1\n" if block.startswith("$ ") else "\n"
-        script += re.sub(r"\s+#[^'\"]*$", "", command) + f" 2>&1 {end}echo '{mark}'\n"
+        script += in_front(re.sub(r"\s+#[^'\"]*$", "", command)) + f" 2>&1 {end}echo '{mark}'\n"
     done = run(clone, script)
     assert done.returncode == 0, done.stdout + done.stderr
     outputs = [part.strip("\n").splitlines() for part in done.stdout.split(mark)[1:]]
@@ -225,6 +292,12 @@ def test_a_reply_of_the_api_page_is_what_the_server_says(tmp_path, request_text,
 
 def test_the_api_page_shows_replies():
     assert {call[1] for call in CALLS} == {"Compile", "Check"}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_no_command_stands_outside_of_a_block(document):
+    text = re.sub(r"^```.*?^```", "", (ROOT / document).read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert re.findall(r"^ {4}(?:\$ |maskctl |maskd |build/|tests/|scripts/).*", text, re.MULTILINE) == []
 
 
 def test_every_block_is_run_or_has_its_reason():
