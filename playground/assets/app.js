@@ -124,7 +124,7 @@ const compile = newest(async () => {
 function showCompiled(answer) {
   const { costs } = answer;
   $("compiled").textContent =
-    `compiled in ${(costs.compile_us / 1000).toFixed(1)} ms; ${costs.rules} rules, ${bytes(costs.held_bytes)}`;
+    `compiled in ${(costs.compile_us / 1000).toFixed(1)} ms; ${costs.rules} ${costs.rules === 1 ? "rule" : "rules"}, ${bytes(costs.held_bytes)}`;
   $("compiled").title = `grammar ${answer.grammar_id}`;
   $("error").hidden = true;
   state.errorSpan = null;
@@ -322,7 +322,7 @@ function showHere(answer) {
   }));
   $("rules").replaceChildren(...(answer.reason.rules.length
     ? answer.reason.rules.map((rule) => ruleItem(rule.place, rule.says, rule.span))
-    : [ruleItem("", answer.reason.where ? "no rule of the schema speaks about this place" : "known for JSON schemas only")]));
+    : [ruleItem("", answer.reason.where ? "no rule speaks about this place" : "known for JSON schemas, GBNF, EBNF and Lark")]));
 }
 
 function tokenButton(token) {

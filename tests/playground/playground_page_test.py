@@ -157,6 +157,24 @@ def test_a_refused_token_says_why(page):
     set_value(page, "find", "", "place")
 
 
+def test_a_refused_token_of_a_grammar_of_rules_says_where_its_rule_stands(page):
+    source = 'root ::= item (", " item)*\nitem ::= [0-9]+ " " ("tea" | "cake")\n'
+    set_grammar(page, "gbnf", source, "2 tee")
+    assert 'Refused at character 5: "e"' in text_of(page, "stop")
+    assert "in the rule item" in text_of(page, "stop")
+    assert 'item (line 2) "tea"' in text_of(page, "rules")
+    assert '"cake"' not in text_of(page, "rules")
+    page.run("document.querySelector('#rules a').click()")
+    marked = page.run("{ const s = document.getElementById('source'); s.value.slice(s.selectionStart, s.selectionEnd) }")
+    assert marked == '"tea"'
+    picture(page, "playground-rules")
+    set_value(page, "find", "x", "place")
+    page.run("document.querySelector('#allowed button.refused').click()")
+    page.wait("document.getElementById('why').textContent.includes('is refused')")
+    assert 'item (line 2) "tea"' in text_of(page, "why")
+    set_value(page, "find", "", "place")
+
+
 def test_text_is_typed_by_keyboard(page):
     set_order(page)
     page.run("document.getElementById('text').focus()")

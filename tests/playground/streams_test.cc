@@ -159,7 +159,7 @@ TEST(SourcesTest, TheOneUsedLongestAgoGoes) {
   EXPECT_EQ(sources.Find("id0")->text(), "c");
 }
 
-TEST(SourcesTest, ReasonsAreOfSchemasAlone) {
+TEST(SourcesTest, ReasonsOfASchemaAreItsRules) {
   const std::string schema = R"({"properties": {"a": {"type": "integer"}}})";
   const Reason reason = Source("json_schema", schema).ReasonBehind(R"({"a": )");
   ASSERT_FALSE(reason.rules.empty());

@@ -33,6 +33,8 @@ class LarkReader {
 
   // Reads the grammar; the rule of its start. Call it once.
   absl::StatusOr<RuleId> Read();
+  // What was read, behind Read().
+  [[nodiscard]] const SourceGrammar& grammar() const { return grammar_; }
 
  private:
   // What stands before the ':' of a definition.
