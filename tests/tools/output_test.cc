@@ -113,6 +113,42 @@ TEST_F(MaskctlTest, LintFindsMembersThatNoTextHas) {
   EXPECT_EQ(json["findings"][0]["place"], "/properties/dead");
 }
 
+TEST_F(MaskctlTest, LintSaysWhatEachGrammarCosts) {
+  const std::string schema = Write("a.json", R"({"enum": ["a"]})");
+  const std::string wrong = Write("b.json", R"({"enum": []})");
+  const std::string files = schema + " " + wrong;
+  EXPECT_THAT(Maskctl("lint --local " + files).output,
+              HasSubstr(absl::StrCat(schema, ": costs: holds ")));
+  EXPECT_THAT(Maskctl("lint --local --quiet " + files).output, Not(HasSubstr("costs")));
+  const nlohmann::json json = JsonOf("lint --local --json " + files);
+  ASSERT_EQ(json["costs"].size(), 1U) << json;
+  EXPECT_EQ(json["costs"][0]["file"], schema);
+  EXPECT_GT(std::stoll(json["costs"][0]["held_bytes"].get<std::string>()), 0);
+}
+
+TEST_F(MaskctlTest, LintCountsOneAsOne) {
+  const std::string schema = Write("a.json", R"({"type": "string"})");
+  EXPECT_THAT(Maskctl("lint --local " + schema).output,
+              HasSubstr("1 file: 0 errors, 0 warnings, 1 note\n"));
+}
+
+TEST_F(MaskctlTest, CheckSaysInJsonWhereATextStandsAndWhichRulesSpeakThere) {
+  const std::string schema = Write("a.json", "{\n\"enum\": [\"a\"]}");
+  const nlohmann::json json = JsonOf("check --local --json --text='\"b' " + schema);
+  EXPECT_EQ(json["accepted"], false);
+  EXPECT_EQ(json["reason"]["stands"], "in the string at the root");
+  ASSERT_EQ(json["reason"]["rules"].size(), 1U) << json;
+  EXPECT_EQ(json["reason"]["rules"][0]["place"], "/enum");
+  EXPECT_EQ(json["reason"]["rules"][0]["line"], 2);
+  EXPECT_FALSE(JsonOf("check --local --json --text='\"a\"' " + schema).contains("reason"));
+}
+
+TEST_F(MaskctlTest, CheckNamesThePartsOfRules) {
+  const std::string grammar = Write("a.gbnf", "root ::= \"a\" b\nb ::= [0-9]\n");
+  EXPECT_THAT(Maskctl("check --local --kind=gbnf --text=ax " + grammar).output,
+              HasSubstr("stands      in the rule b\nrule        b (2:7), [0-9]\n"));
+}
+
 TEST_F(MaskctlTest, LintHoldsOtherKindsToTheCompilerAlone) {
   const std::string grammar = Write("a.gbnf", "root ::= \"a\" foo\n");
   const Outcome outcome = Maskctl("lint --local --kind=gbnf " + grammar);

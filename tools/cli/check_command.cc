@@ -1,10 +1,18 @@
-// maskctl check: does this text, or this list of tokens, satisfy the grammar?
+// maskctl check: does this text, or this list of tokens, satisfy the grammar? The server judges.
+// Why a text is refused is found here, in the source that was sent (playground/sources.h).
+//
+// Invariant  exit status 0 says that the whole text is accepted and may end there.
+// Cost       one call, and for a refused text one walk through its source.
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include <nlohmann/json.hpp>
 
 #include "playground/sources.h"
 #include "tools/cli/command.h"
@@ -15,6 +23,8 @@
 
 namespace maskd::cli {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 std::vector<Flag> CheckFlags() {
   return WithConnectionFlags(WithGrammarFlags({
@@ -51,12 +61,15 @@ absl::Status ReadInput(const Flags& flags, v1::CheckRequest& request) {
   return absl::OkStatus();
 }
 
-// Where a refused text stands in a schema, and the rules that speak there.
-std::string ReasonText(const v1::CheckRequest& request, const v1::CheckStop& stop) {
-  if (request.input_case() != v1::CheckRequest::kRawText) return "";
+// Where a refused text stands in its grammar, and the rules that speak there.
+playground::Reason ReasonOf(const v1::CheckRequest& request, const v1::CheckStop& stop) {
+  if (request.input_case() != v1::CheckRequest::kRawText) return {};
   const playground::Source source(request.grammar().kind(), request.grammar().source());
-  const playground::Reason reason = source.ReasonBehind(
+  return source.ReasonBehind(
       request.raw_text().substr(0, static_cast<std::size_t>(stop.byte_offset())));
+}
+
+std::string ReasonText(const playground::Reason& reason) {
   std::string text = reason.where.empty() ? "" : absl::StrCat("stands      ", reason.where, "\n");
   for (const playground::PlacedRule& rule : reason.rules) {
     absl::StrAppend(&text, "rule        ", rule.place, " (", rule.span.line, ":", rule.span.column,
@@ -69,13 +82,30 @@ std::string StopText(const v1::CheckRequest& request, const v1::CheckStop& stop)
   std::string text = absl::StrCat(Painted("refused", Tone::kBad), " at byte ", stop.byte_offset());
   if (stop.has_token_index()) absl::StrAppend(&text, ", token ", stop.token_index());
   absl::StrAppend(&text, ": ", Quoted(stop.refused()), "\n");
-  text += ReasonText(request, stop);
+  text += ReasonText(ReasonOf(request, stop));
   absl::StrAppend(&text, "allowed     ", stop.allowed_count(), " tokens");
   for (const v1::AllowedToken& token : stop.allowed_sample()) {
     absl::StrAppend(&text, &token == &stop.allowed_sample(0) ? ", such as " : " ",
                     Quoted(token.text()));
   }
   return text + "\n";
+}
+
+// The server's answer, and beside it the reason where the text is refused.
+std::string AnswerJson(const v1::CheckRequest& request, const v1::CheckResponse& response) {
+  Json json = Json::parse(JsonText(response));
+  if (!response.accepted()) {
+    const playground::Reason reason = ReasonOf(request, response.stop());
+    Json rules = Json::array();
+    for (const playground::PlacedRule& rule : reason.rules) {
+      rules.push_back({{"place", rule.place},
+                       {"line", rule.span.line},
+                       {"column", rule.span.column},
+                       {"says", rule.says}});
+    }
+    json["reason"] = {{"stands", reason.where}, {"rules", std::move(rules)}};
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 // What an answer says, in lines of their own.
@@ -95,7 +125,7 @@ std::string MessageText(const v1::ChatMessage& message) {
 int Report(const v1::CheckRequest& request, const v1::CheckResponse& response, bool as_json) {
   const int exit = response.accepted() && response.may_end() ? kExitYes : kExitNo;
   if (as_json) {
-    absl::PrintF("%s", JsonText(response));
+    absl::PrintF("%s", AnswerJson(request, response));
   } else if (!response.accepted()) {
     absl::PrintF("%s", StopText(request, response.stop()));
   } else if (!response.may_end()) {

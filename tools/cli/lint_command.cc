@@ -51,7 +51,7 @@ std::vector<Flag> LintFlags() {
   return WithConnectionFlags(WithGrammarFlags({
       {"provider", "NAME,NAME", "providers to hold schemas to: openai, anthropic"},
       {"fail_on", "note|warning|error|never", "the least that makes the exit status 1", "error"},
-      {"quiet", "", "leave notes out"},
+      {"quiet", "", "leave notes and costs out"},
   }));
 }
 
@@ -76,9 +76,16 @@ absl::StatusOr<LintOptions> ReadOptions(const Flags& flags) {
   return options;
 }
 
-// The compiler's own verdict, warnings and costs.
-void FindByCompiling(const Connection& connection, const v1::Grammar& grammar,
-                     std::vector<Finding>* findings) {
+// What is said of one grammar.
+struct Linted {
+  std::vector<Finding> findings;
+  std::optional<v1::GrammarCosts> costs;  // absent where it does not compile
+};
+
+// The compiler's own verdict and warnings. Gives the costs.
+std::optional<v1::GrammarCosts> FindByCompiling(const Connection& connection,
+                                                const v1::Grammar& grammar,
+                                                std::vector<Finding>* findings) {
   v1::CompileRequest request;
   request.set_tokenizer(connection.tokenizer());
   *request.mutable_grammar() = grammar;
@@ -88,7 +95,7 @@ void FindByCompiling(const Connection& connection, const v1::Grammar& grammar,
     findings->push_back({Severity::kError, is_unsupported ? "not-supported" : "not-compiled",
                          client::ErrorPlace(compiled.status()), StatusText(compiled.status()),
                          is_unsupported ? "--strictness=relax leaves it out with a warning" : ""});
-    return;
+    return std::nullopt;
   }
   for (const v1::Diagnostic& warning : compiled->warnings())
     findings->push_back({Severity::kWarning, "compiler", warning.place(), warning.message(), ""});
@@ -99,6 +106,7 @@ void FindByCompiling(const Connection& connection, const v1::Grammar& grammar,
                                          Milliseconds(compiled->costs().compile_us())),
                          "share repeated subschemas by $ref, and lower counts such as maxItems"});
   }
+  return compiled->costs();
 }
 
 // A message about a place in the schema as a document of itself.
@@ -146,11 +154,11 @@ std::optional<std::pair<Json, std::string>> SchemaOf(const v1::Grammar& grammar)
   return std::pair(Json(json.at(place)), place.to_string());
 }
 
-std::vector<Finding> Lint(const Connection& connection, const v1::Grammar& grammar,
-                          const LintOptions& options) {
-  std::vector<Finding> findings;
-  FindByCompiling(connection, grammar, &findings);
-  const bool is_compiled = findings.empty() || findings.front().severity != Severity::kError;
+Linted Lint(const Connection& connection, const v1::Grammar& grammar, const LintOptions& options) {
+  Linted linted;
+  std::vector<Finding>& findings = linted.findings;
+  linted.costs = FindByCompiling(connection, grammar, &findings);
+  const bool is_compiled = linted.costs.has_value();
   const auto schema = SchemaOf(grammar);
   if (schema.has_value() && (schema->first.is_object() || schema->first.is_boolean())) {
     const Subschemas schemas = FindSubschemas(schema->first, schema->second);
@@ -162,7 +170,7 @@ std::vector<Finding> Lint(const Connection& connection, const v1::Grammar& gramm
   }
   if (options.quiet)
     std::erase_if(findings, [](const Finding& each) { return each.severity == Severity::kNote; });
-  return findings;
+  return linted;
 }
 
 std::string LineText(const std::string& file, const std::string& source, const Finding& finding) {
@@ -189,34 +197,65 @@ Json FindingJson(const std::string& file, const std::string& source, const Findi
   return json;
 }
 
+std::string CostsLine(const std::string& file, const v1::GrammarCosts& costs) {
+  return absl::StrCat(file, ": costs: holds ", Counted(costs.rules(), "rule"), ", ",
+                      costs.ir_nodes(), " nodes, ", costs.terms(), " terms, ", costs.held_bytes(),
+                      " bytes; compiled in ", Milliseconds(costs.compile_us()), "\n");
+}
+
+Json CostsJson(const std::string& file, const v1::GrammarCosts& costs) {
+  Json json = Json::parse(JsonText(costs));
+  json["file"] = file;
+  return json;
+}
+
+// Everything that is printed, and the findings by severity.
+struct LintReport {
+  std::string lines;
+  Json findings = Json::array();
+  Json costs = Json::array();
+  std::array<int, 3> counts = {};
+};
+
+void Append(const std::string& file, const std::string& source, const Linted& linted, bool is_quiet,
+            LintReport* report) {
+  for (const Finding& finding : linted.findings) {
+    ++report->counts[static_cast<std::size_t>(finding.severity)];
+    report->findings.push_back(FindingJson(file, source, finding));
+    report->lines += LineText(file, source, finding);
+  }
+  if (!linted.costs.has_value()) return;
+  report->costs.push_back(CostsJson(file, *linted.costs));
+  if (!is_quiet) report->lines += CostsLine(file, *linted.costs);
+}
+
+std::string ReportText(const LintReport& report, std::size_t files, bool as_json) {
+  if (as_json) {
+    return Json{{"findings", report.findings}, {"costs", report.costs}}.dump(
+        -1, ' ', false, Json::error_handler_t::replace);
+  }
+  return absl::StrCat(report.lines, Counted(static_cast<std::int64_t>(files), "file"), ": ",
+                      Counted(report.counts[2], "error"), ", ",
+                      Counted(report.counts[1], "warning"), ", ",
+                      Counted(report.counts[0], "note"));
+}
+
 absl::StatusOr<int> RunLint(const Flags& flags) {
   if (flags.arguments().empty()) return UsageError("a grammar file is needed");
   const auto options = ReadOptions(flags);
   if (!options.ok()) return options.status();
   const auto connection = Connection::Open(flags);
   if (!connection.ok()) return connection.status();
-  Json all = Json::array();
-  std::string lines;
-  std::array<int, 3> counts = {};
+  LintReport report;
   for (const std::string& file : flags.arguments()) {
     const auto grammar = ReadGrammarFile(file, flags);
     if (!grammar.ok()) return grammar.status();
-    for (const Finding& finding : Lint(**connection, *grammar, *options)) {
-      ++counts[static_cast<std::size_t>(finding.severity)];
-      all.push_back(FindingJson(file, grammar->source(), finding));
-      lines += LineText(file, grammar->source(), finding);
-    }
+    Append(file, grammar->source(), Lint(**connection, *grammar, *options), options->quiet,
+           &report);
   }
-  if (options->as_json) {
-    lines = Json{{"findings", std::move(all)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
-  } else {
-    absl::StrAppend(&lines, flags.arguments().size(),
-                    flags.arguments().size() == 1 ? " file: " : " files: ", counts[2], " errors, ",
-                    counts[1], " warnings, ", counts[0], " notes");
-  }
-  absl::PrintF("%s\n", lines);
+  absl::PrintF("%s\n", ReportText(report, flags.arguments().size(), options->as_json));
   for (std::size_t severity = static_cast<std::size_t>(options->fail_on); severity < 3; ++severity)
-    if (counts[severity] > 0) return kExitNo;
+    if (report.counts[severity] > 0) return kExitNo;
   return kExitYes;
 }
 
@@ -229,7 +268,8 @@ const Command kLintCommand = {
     "Prints one line a finding, FILE:LINE:COLUMN: SEVERITY: PLACE: what [rule], and a fix where "
     "one "
     "is\n"
-    "known. Errors do not compile, or a provider of --provider refuses them; warnings are probably "
+    "known; then what each grammar costs. Errors do not compile, or a provider of --provider "
+    "refuses them; warnings are probably "
     "not\n"
     "meant; notes are places without a bound. Exit status 1 when something of --fail_on or worse "
     "was\n"

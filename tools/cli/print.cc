@@ -59,6 +59,10 @@ std::string CostsText(const v1::GrammarCosts& costs) {
       costs.ir_nodes(), costs.terms(), costs.held_bytes());
 }
 
+std::string Counted(std::int64_t count, absl::string_view what) {
+  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
+}
+
 std::string WarningsText(const google::protobuf::RepeatedPtrField<v1::Diagnostic>& warnings) {
   return DiagnosticsText("warning     ", warnings);
 }

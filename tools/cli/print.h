@@ -30,6 +30,9 @@ std::string StatusText(const absl::Status& status);
 // Milliseconds with three digits after the point.
 std::string Milliseconds(std::int64_t microseconds);
 
+// "1 rule", "2 rules".
+std::string Counted(std::int64_t count, absl::string_view what);
+
 // One line a cost and one a warning.
 std::string CostsText(const v1::GrammarCosts& costs);
 std::string WarningsText(const google::protobuf::RepeatedPtrField<v1::Diagnostic>& warnings);
