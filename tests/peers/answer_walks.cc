@@ -21,7 +21,7 @@
 
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 using maskd::TokenId;
 
 constexpr TokenId kEnd = 256;

@@ -206,8 +206,11 @@ def test_walked_answers_read_the_same(name: str, choice: str, sources: Sources, 
     request = {"tools": tools, "tool_choice": choice}
     found = []
     for reasoning in ("off", "on") if "reasoning" in file else ("off",):
-        texts = walks({"source": {"family": file, "request": request, "reasoning": reasoning}, "pieces": PIECES,
-                       "walks": 300, "steps": 60, "seed": 1})
+        walked = walks({"source": {"family": file, "request": request, "reasoning": reasoning}, "pieces": PIECES,
+                        "walks": 300, "steps": 60, "seed": 1})
+        # transformers' parser keeps two characters for itself and refuses a text that has one.
+        texts = [text for text in walked if not {"\x01", "\x02"} & set(text)]
+        assert len(texts) > 0.9 * len(walked), f"{len(texts)} of {len(walked)}"
         for text, ours in zip(texts, read_back(family, reasoning, request, texts), strict=True):
             theirs = sources.read(name, text, tools)
             if not same(ours, theirs, is_of_elements(sources, name)):
