@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/base/memory_reserve.h"
 #include "service/base/errors.h"
 #include "service/grammars/audit.h"
 #include "service/sequences/row_errors.h"
@@ -60,7 +61,8 @@ void StreamSession::Open(const RowToOpen& open) {
   // From here on the row is there, failed or not, and keeps its place until it is closed: the
   // client learns why with the answer.
   named_.push_back(open.row);
-  absl::StatusOr<StreamRow> row = MakeRow(open);
+  // A text that is too large to be read is its row's fault alone.
+  absl::StatusOr<StreamRow> row = OrOutOfMemory([&] { return MakeRow(open); });
   if (!row.ok()) {
     Add(open.row, StreamRow{.what = FailedRow{},
                             .error = row.status(),

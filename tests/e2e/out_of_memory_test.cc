@@ -110,7 +110,7 @@ TEST_P(OutOfMemoryTest, GrammarsThatDoNotFitAreRefusedAndTheServerLives) {
   EXPECT_TRUE(server.lives());
 }
 
-INSTANTIATE_TEST_SUITE_P(MiB, OutOfMemoryTest, testing::Values(650, 750));
+INSTANTIATE_TEST_SUITE_P(MiB, OutOfMemoryTest, testing::Values(600, 650, 700, 750));
 
 }  // namespace
 }  // namespace maskd::service

@@ -76,7 +76,7 @@ TEST(ClosingMasks, EveryRowEndsWithinItsBudget) {
   EXPECT_GT(walks, 200);
 }
 
-// The ending that is known writes "red" where the fewest tokens write 1, 2 and null in another order.
+// The known ending writes "red" where the fewest tokens write 1, 2 and null in another order.
 TEST(ClosingMasks, ARowEndsInTheTokensOfTheShortestText) {
   const auto space = TokenizerSpace::Create(EmbeddedByteVocabulary());
   const auto grammar = Compile(
