@@ -29,9 +29,9 @@ namespace {
 // replayed.
 constexpr std::int64_t kLevelsWork = 20'000;
 constexpr std::int64_t kSearchWork = 3'000;
-constexpr std::int64_t kRepairWork = 4'000;
-// The same for the text of the fewest bytes, whose units are small: some 2 ms.
-constexpr std::int64_t kTextWork = 64'000;
+constexpr std::int64_t kRepairWork = 6'000;
+// The same for the text of the fewest bytes, whose units are small: a millisecond or two.
+constexpr std::int64_t kTextWork = 32'000;
 // More tokens are not searched from one by one.
 constexpr int kMaxSearched = 512;
 

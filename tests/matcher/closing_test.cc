@@ -80,7 +80,7 @@ TEST(ClosingMasks, EveryRowEndsWithinItsBudget) {
 TEST(ClosingMasks, ARowEndsInTheTokensOfTheShortestText) {
   const auto space = TokenizerSpace::Create(EmbeddedByteVocabulary());
   const auto grammar = Compile(
-      {"json_schema", R"({"type":"array","uniqueItems":true,"minItems":4,"items":{"type":"object",)"
+      {"json_schema", R"({"type":"array","uniqueItems":true,"minItems":3,"items":{"type":"object",)"
                       R"("properties":{"n":{"type":"array","uniqueItems":true,"minItems":3,)"
                       R"("items":{"enum":["red","green","dark blue",1,2,null]}}},)"
                       R"("required":["n"]}})"},
@@ -88,7 +88,7 @@ TEST(ClosingMasks, ARowEndsInTheTokensOfTheShortestText) {
   ASSERT_NE(grammar, nullptr);
   const Matcher start(grammar);
   const std::string_view shortest =
-      R"([{"n":[1,2,null]},{"n":[1,null,2]},{"n":[2,1,null]},{"n":[2,null,1]}])";
+      R"([{"n":[1,2,null]},{"n":[1,null,2]},{"n":[2,1,null]}])";
   Random random(9);  // NOLINT(cert-msc51-cpp)
   ClosingMasks closing;
   for (const int spare : {0, 1, 2, 5}) {
