@@ -87,8 +87,7 @@ TEST(ClosingMasks, ARowEndsInTheTokensOfTheShortestText) {
       space);
   ASSERT_NE(grammar, nullptr);
   const Matcher start(grammar);
-  const std::string_view shortest =
-      R"([{"n":[1,2,null]},{"n":[1,null,2]},{"n":[2,1,null]}])";
+  const std::string_view shortest = R"([{"n":[1,2,null]},{"n":[1,null,2]},{"n":[2,1,null]}])";
   Random random(9);  // NOLINT(cert-msc51-cpp)
   ClosingMasks closing;
   for (const int spare : {0, 1, 2, 5}) {
