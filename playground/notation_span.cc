@@ -6,6 +6,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
+#include "grammar_core/base/utf8.h"
+
 namespace maskd::playground {
 namespace {
 
@@ -48,18 +50,14 @@ SourceSpan SpanOfNotation(absl::string_view source, std::size_t at) {
   SourceSpan span = {.begin = at};
   const char closer = CloserOf(source[at]);
   span.end = closer == 0 ? EndOfName(source, at) : EndOfEnclosed(source, at, closer);
-  const absl::string_view before = source.substr(0, at);
-  span.line = 1 + static_cast<int>(std::ranges::count(before, '\n'));
-  const std::size_t line_end = before.rfind('\n');
-  span.column = static_cast<int>(line_end == absl::string_view::npos ? at + 1 : at - line_end);
-  return span;
+  return WithLine(source, span);
 }
 
 std::string NotationText(absl::string_view source, const SourceSpan& span) {
   const absl::string_view text = source.substr(span.begin, span.end - span.begin);
   if (text.size() <= kMostNotation) return std::string(text);
   std::size_t cut = kMostNotation;
-  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;
+  while (cut > 0 && IsContinuationByte(text[cut])) --cut;
   return absl::StrCat(text.substr(0, cut), "...");
 }
 

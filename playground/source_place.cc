@@ -17,6 +17,8 @@
 #include "absl/strings/str_split.h"
 #include <nlohmann/json.hpp>
 
+#include "grammar_core/base/utf8.h"
+
 namespace maskd::playground {
 namespace {
 
@@ -119,15 +121,6 @@ class Scanner {
   std::size_t at_ = 0;
 };
 
-SourceSpan WithLine(absl::string_view source, SourceSpan span) {
-  const absl::string_view before = source.substr(0, span.begin);
-  span.line = 1 + static_cast<int>(std::ranges::count(before, '\n'));
-  const std::size_t start = before.rfind('\n');
-  span.column =
-      static_cast<int>(start == absl::string_view::npos ? span.begin + 1 : span.begin - start);
-  return span;
-}
-
 std::optional<SourceSpan> FindLine(absl::string_view source, int line, int column) {
   std::size_t start = 0;
   for (int i = 1; i < line; ++i) {
@@ -138,7 +131,7 @@ std::optional<SourceSpan> FindLine(absl::string_view source, int line, int colum
   SourceSpan span;
   span.begin = std::min(start + static_cast<std::size_t>(column - 1), source.size());
   span.end = std::min(span.begin + 1, source.size());
-  while (span.end < source.size() && (source[span.end] & 0xC0) == 0x80) ++span.end;
+  while (span.end < source.size() && IsContinuationByte(source[span.end])) ++span.end;
   return WithLine(source, span);
 }
 
@@ -152,6 +145,15 @@ std::optional<SourceSpan> FindPointer(absl::string_view source, absl::string_vie
 }
 
 }  // namespace
+
+SourceSpan WithLine(absl::string_view source, SourceSpan span) {
+  const absl::string_view before = source.substr(0, span.begin);
+  span.line = 1 + static_cast<int>(std::ranges::count(before, '\n'));
+  const std::size_t start = before.rfind('\n');
+  span.column =
+      static_cast<int>(start == absl::string_view::npos ? span.begin + 1 : span.begin - start);
+  return span;
+}
 
 std::optional<SourceSpan> FindPlace(absl::string_view source, absl::string_view place) {
   if (absl::StartsWith(place, "/")) return FindPointer(source, place);

@@ -22,6 +22,9 @@ struct SourceSpan {
   int column = 1;  // in bytes, from 1 on
 };
 
+// `span` with the line and column of its begin, which is in `source` or at its end.
+SourceSpan WithLine(absl::string_view source, SourceSpan span);
+
 // Nothing where the source has no such place, or the place is of another form (a field of the
 // request, such as "options.indent").
 std::optional<SourceSpan> FindPlace(absl::string_view source, absl::string_view place);
