@@ -24,12 +24,12 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
+#include "bench/cases.h"
 #include "bench/samples.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/frontend/chat/answer_reader.h"
 #include "grammar_core/frontend/chat/family.h"
 #include "grammar_core/matcher/matcher.h"
-#include "grammar_core/tokenizer/loader.h"
 
 ABSL_FLAG(std::string, vocab, "", "A vocabulary's file; empty: the embedded bytes.");
 ABSL_FLAG(std::vector<std::string>, tools, (std::vector<std::string>{"1", "10", "26", "50", "200"}),
@@ -233,10 +233,7 @@ void Add(const Figures& from, Figures* to) {
 }
 
 int Main() {
-  VocabularySource source;
-  source.name = "bench";
-  source.path = absl::GetFlag(FLAGS_vocab);
-  const auto vocabulary = LoadVocabulary(source);
+  const auto vocabulary = LoadBenchVocabulary(absl::GetFlag(FLAGS_vocab), "");
   if (!vocabulary.ok()) {
     std::fprintf(stderr, "%s\n", vocabulary.status().ToString().c_str());
     return 2;

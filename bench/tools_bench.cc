@@ -22,9 +22,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
+#include "bench/cases.h"
 #include "bench/samples.h"
 #include "grammar_core/compile/compiler.h"
-#include "grammar_core/tokenizer/loader.h"
 
 ABSL_FLAG(std::string, vocab, "", "A vocabulary's file; empty: the embedded bytes.");
 ABSL_FLAG(std::string, family, "qwen_3", "A family of models.");
@@ -139,10 +139,7 @@ void Print(int count, const char* kind, const Times& times) {
 }
 
 int Main() {
-  VocabularySource source;
-  source.name = "bench";
-  source.path = absl::GetFlag(FLAGS_vocab);
-  const auto vocabulary = LoadVocabulary(source);
+  const auto vocabulary = LoadBenchVocabulary(absl::GetFlag(FLAGS_vocab), "");
   if (!vocabulary.ok()) {
     std::fprintf(stderr, "%s\n", vocabulary.status().ToString().c_str());
     return 2;
