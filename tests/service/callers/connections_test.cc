@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ring/unique_fd.h"
+#include "tests/service/base/hand_clock.h"
 
 namespace maskd::service {
 namespace {
@@ -31,17 +32,6 @@ struct Pair {
   }
   UniqueFd ours;
   UniqueFd theirs;
-};
-
-// Time that goes on when it is told to.
-class HandClock : public Clock {
- public:
-  TimePoint Now() override { return now_; }
-  void WaitUntil(CondVar* /*changed*/, Mutex* /*mutex*/, TimePoint /*until*/) override {}
-  void Advance(Duration by) { now_ += by; }
-
- private:
-  TimePoint now_{std::chrono::hours(1)};
 };
 
 TEST(ConnectionsTest, SaysWhoIsAtTheOtherEnd) {

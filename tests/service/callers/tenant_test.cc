@@ -9,22 +9,13 @@
 #include <gtest/gtest.h>
 
 #include "cache/load_error.h"
+#include "tests/service/base/hand_clock.h"
 
 namespace maskd::service {
 namespace {
 
 using std::chrono::seconds;
 using Use = Tenant::Use;
-
-class HandClock : public Clock {
- public:
-  TimePoint Now() override { return now_; }
-  void WaitUntil(CondVar* /*changed*/, Mutex* /*mutex*/, TimePoint /*until*/) override {}
-  void Advance(Duration by) { now_ += by; }
-
- private:
-  TimePoint now_{std::chrono::hours(1)};
-};
 
 struct UseCase {
   const char* name;

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "service/base/activity.h"
+#include "tests/service/base/hand_clock.h"
 
 namespace maskd::service {
 namespace {
@@ -16,16 +17,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-class HandClock : public Clock {
- public:
-  TimePoint Now() override { return now_; }
-  void WaitUntil(CondVar* /*changed*/, Mutex* /*mutex*/, TimePoint /*until*/) override {}
-  void Advance(Duration by) { now_ += by; }
-
- private:
-  TimePoint now_{std::chrono::hours(1)};
-};
 
 TEST(StallWatchTest, SaysWhenWorkTakesTooLongAndWhenItIsOver) {
   HandClock clock;

@@ -58,18 +58,6 @@ class Stream {
   StreamSession session_;
 };
 
-GrammarTarget Schema(int number) {
-  // Distinct items are a row's own states, which forks share; the name tells the grammars apart.
-  GrammarTarget target;
-  target.source = GrammarSource{
-      "json_schema",
-      absl::StrCat(R"({"type":"object","required":["n)", number, R"(","tags"],"properties":{"n)",
-                   number, R"(":{"type":"integer"},"tags":{"type":"array","uniqueItems":true,)",
-                   R"("minItems":2,"items":{"enum":["red","green","blue"]}}}})"),
-      {}};
-  return target;
-}
-
 StepRequest Opening() {
   StepRequest request;
   request.step = 1;
@@ -78,7 +66,7 @@ StepRequest Opening() {
     for (int row = 0; row < kRowsAGrammar; ++row) {
       RowToOpen open;
       open.row = static_cast<RowId>(2 * (grammar * kRowsAGrammar + row));
-      open.target = Schema(grammar);
+      open.target = NumberedSchema(grammar);
       request.opens.push_back(std::move(open));
     }
   }

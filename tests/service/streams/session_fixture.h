@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
 
 #include "service/grammars/grammar_store.h"
@@ -24,6 +25,19 @@ inline bool NeverCancelled() { return false; }
 inline GrammarTarget Choice(const std::string& json) {
   GrammarTarget target;
   target.source = GrammarSource{"choice", json, {}};
+  return target;
+}
+
+// The name of its member tells it apart from others. Distinct items are a row's own states, which
+// forks share.
+inline GrammarTarget NumberedSchema(int number) {
+  GrammarTarget target;
+  target.source = GrammarSource{
+      "json_schema",
+      absl::StrCat(R"({"type":"object","required":["n)", number, R"(","tags"],"properties":{"n)",
+                   number, R"(":{"type":"integer"},"tags":{"type":"array","uniqueItems":true,)",
+                   R"("minItems":2,"items":{"enum":["red","green","blue"]}}}})"),
+      {}};
   return target;
 }
 

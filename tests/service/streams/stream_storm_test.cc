@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
 
 #include "cache/work_pool.h"
@@ -28,17 +27,6 @@ constexpr int kThreads = 4;
 constexpr int kStreamsAThread = 3;
 constexpr int kSteps = 30;
 constexpr RowId kRows = 16;  // of a stream at first, and how many may be opened again
-
-GrammarTarget Target(std::uint32_t number) {
-  GrammarTarget target;
-  target.source = GrammarSource{
-      "json_schema",
-      absl::StrCat(R"({"type":"object","required":["n)", number, R"(","tags"],"properties":{"n)",
-                   number, R"(":{"type":"integer"},"tags":{"type":"array","uniqueItems":true,)",
-                   R"("minItems":2,"items":{"enum":["red","green","blue"]}}}})"),
-      {}};
-  return target;
-}
 
 Config FullAtOnce() {
   Config config;
@@ -94,7 +82,8 @@ class Client {
   std::uint32_t Draw(std::uint32_t below) { return static_cast<std::uint32_t>(random_()) % below; }
 
   void OpenRows(StepRequest* request) {
-    for (RowId i = 0; i < kRows; ++i) request->opens.push_back(Open(next_row_++, Target(Draw(12))));
+    for (RowId i = 0; i < kRows; ++i)
+      request->opens.push_back(Open(next_row_++, NumberedSchema(Draw(12))));
   }
 
   void Move(RowId row, const TokenMask* mask, StepRequest* request) {
