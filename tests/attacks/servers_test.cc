@@ -133,13 +133,13 @@ class AttackedServerTest : public testing::Test {
       : access_({.address = server_.address()}), target_(*ServiceTarget::Connect(access_)) {}
 
   // What is wrong with the operations at the server.
-  CaseResult RunSteps(const json& steps) {
+  CaseResult RunSteps(const json& steps, ServerCases::Times times = ServerCases::Times::kHeld) {
     AttackCase attack;
     attack.id = "x";
     attack.format = "service";
     attack.steps = steps;
     CaseResult result;
-    ServerCases(access_, target_.get()).Run(attack, &result);
+    ServerCases(access_, target_.get(), times).Run(attack, &result);
     return result;
   }
 
@@ -157,6 +157,12 @@ TEST_F(AttackedServerTest, RightAnswersPassAndOthersAreFaults) {
   again["want"] = "OK";
   EXPECT_THAT(RunSteps({open, again, step}).faults, ElementsAre(HasSubstr("open: wants OK")));
   EXPECT_THAT(RunSteps({{{"op", "health"}, {"want", "SERVING"}}}).faults, IsEmpty());
+}
+
+TEST_F(AttackedServerTest, HealthIsWaitedForWhereTimesAreNotHeld) {
+  const json steps = {{{"op", "health"}, {"want", "SERVING"}, {"within_ms", 0}}};
+  EXPECT_EQ(RunSteps(steps, ServerCases::Times::kHeld).faults.size(), 1U);
+  EXPECT_TRUE(RunSteps(steps, ServerCases::Times::kWaited).faults.empty());
 }
 
 TEST_F(AttackedServerTest, WhatCannotBeSeenOrIsNotKnownIsNoPass) {

@@ -158,7 +158,9 @@ absl::StatusOr<bool> AttackServer(const ServerAccess& server, const RunOptions& 
   auto bystander = Bystander::Start(server);
   if (!bystander.ok()) return bystander.status();
   Beside beside(*std::move(bystander));
-  ServerCases server_cases(server, target->get());
+  const auto times =
+      options.clock == CaseClock::kWall ? ServerCases::Times::kHeld : ServerCases::Times::kWaited;
+  ServerCases server_cases(server, target->get(), times);
   Runner runner({.target = target->get(),
                  .process = server.process,
                  .server_case = [&](const AttackCase& attack, CaseResult* result) {

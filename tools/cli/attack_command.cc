@@ -36,8 +36,9 @@ std::vector<Flag> AttackFlags() {
       {"idle_s", "SECONDS", "after how long the server ends what is idle; 0: never", "0"},
       {"clock", "wall|cpu|none",
        "which time is held to a case's budget; for machines that are busy otherwise, cpu: the\n"
-       "        processor's, or none. Other connections' requests are held to 50 ms under wall "
-       "alone",
+       "        processor's, or none. Other connections' requests are held to 50 ms, and health to "
+       "its\n"
+       "        second, under wall alone",
        "wall"},
       {"known", "FILE", "cases that are known to fail, lines of ID and reason; counted apart"},
       {"only", "ID,ID", "run these cases and no other"},

@@ -43,8 +43,11 @@ bool IsPlain(const std::string& name) {
 
 }  // namespace
 
-ServerCases::ServerCases(ServerAccess server, const ServiceTarget* target)
-    : server_(std::move(server)), target_(target), wire_(server_, target->tokens().size) {}
+ServerCases::ServerCases(ServerAccess server, const ServiceTarget* target, Times times)
+    : server_(std::move(server)),
+      target_(target),
+      times_(times),
+      wire_(server_, target->tokens().size) {}
 
 const std::map<std::string, ServerCases::Handler>& ServerCases::Handlers() {
   static const auto* const handlers = new std::map<std::string, Handler>{

@@ -32,8 +32,11 @@ namespace maskd::attack {
 // For one server; connections of a case end with it.
 class ServerCases {
  public:
+  // Whether an answer that comes after its time is a fault, or is waited for.
+  enum class Times { kHeld, kWaited };
+
   // `target` is of the same server and outlives this.
-  ServerCases(ServerAccess server, const ServiceTarget* target);
+  ServerCases(ServerAccess server, const ServiceTarget* target, Times times);
 
   // What is wrong goes into `result`, with the operation's number.
   void Run(const AttackCase& attack, CaseResult* result);
@@ -93,10 +96,13 @@ class ServerCases {
   [[nodiscard]] absl::StatusOr<double> Figure(const char* metric, const char* label = "") const;
   // Compiles that were begun: now, and once no more are for a moment.
   [[nodiscard]] absl::StatusOr<double> Begun() const;
+  // How long the step may take.
+  [[nodiscard]] absl::Duration Within(const Json& step) const;
   [[nodiscard]] double BegunWhenQuiet() const;
 
   const ServerAccess server_;
   const ServiceTarget* const target_;
+  const Times times_;
   Schemas schemas_;
   WireCases wire_;
 

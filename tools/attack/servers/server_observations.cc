@@ -105,7 +105,12 @@ Outcome ServerCases::CompileManyOf(const Json& step) {
 }
 
 Outcome ServerCases::Health(const Json& step) {
-  return CheckHealth(server_.address, "", Milliseconds(step, "within_ms", absl::Seconds(1)));
+  return CheckHealth(server_.address, "", Within(step));
+}
+
+absl::Duration ServerCases::Within(const Json& step) const {
+  if (times_ == Times::kWaited) return kCallPatience;
+  return Milliseconds(step, "within_ms", absl::Seconds(1));
 }
 
 absl::StatusOr<double> ServerCases::Figure(const char* metric, const char* label) const {
@@ -188,8 +193,7 @@ Outcome ServerCases::Logs(const Json& /*step*/) {
 
 Outcome ServerCases::CompileWorkersBusy(const Json& step) {
   if (!server_.process.has_value()) return NotSeen("a Unix socket");
-  const absl::Duration within = Milliseconds(step, "within_ms", absl::Seconds(1));
-  const auto end = SteadyClock::now() + absl::ToChronoMilliseconds(within);
+  const auto end = SteadyClock::now() + absl::ToChronoMilliseconds(Within(step));
   double busy = 0;
   do {
     const double before = server_.process->CpuSeconds();
