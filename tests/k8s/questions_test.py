@@ -227,8 +227,8 @@ def test_compiles_that_wait_for_the_one_thread_are_seen(engine):
         server.await_line(maskd, 'maskd_pool_in_use{pool="compile_queue"} 4')
         first.kill()
         assert [process.wait() for process in waiting] == [0] * 4
-    (seconds,) = asked.until(question, is_number).values()
-    assert seconds > 0.0001
+    # The first compile waited for nothing, and may be scraped alone.
+    asked.until(question, lambda answer: is_number(answer) and min(answer.values()) > 0.0001)
     phases = asked.until("Where do compiles spend their time?", lambda answer: sum(answer.values()) > 0)
     assert phases.keys() == {("parse",), ("reduce",), ("automaton",), ("first_mask",)}
 
