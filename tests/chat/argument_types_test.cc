@@ -9,12 +9,19 @@
 namespace maskd {
 namespace {
 
+using Within = ArgumentTypes::Within;
+
 absl::StatusOr<ArgumentTypes> ReadTypes(absl::string_view schema,
-                                        JsonSpelling spelling = JsonSpelling::kCanonical) {
+                                        JsonSpelling spelling = JsonSpelling::kCanonical,
+                                        Within within = Within::kJson) {
   Budget budget = Budget::Unlimited();
   GrammarSource source = {"chat", "{}"};
   source.options.spelling = spelling;
-  return ArgumentTypes::Read(std::string(schema), source, Limits(), budget);
+  return ArgumentTypes::Read(std::string(schema), within, source, Limits(), budget);
+}
+
+const ArgumentType& TypeOf(const ArgumentTypes& types, absl::string_view name) {
+  return types.At(types.MemberOf(ArgumentTypes::kRoot, name));
 }
 
 // Of the argument `v` with this schema.
@@ -22,7 +29,7 @@ ArgumentType TypeOfV(absl::string_view schema) {
   const auto types = ReadTypes(absl::StrCat(R"({"type":"object","properties":{"v":)", schema,
                                             R"(},"additionalProperties":false})"));
   EXPECT_TRUE(types.ok()) << types.status();
-  return types.ok() ? types->Of("v") : ArgumentType();
+  return types.ok() ? TypeOf(*types, "v") : ArgumentType();
 }
 
 struct TypeCase {
@@ -145,12 +152,12 @@ TEST(ArgumentTypes, OneThatIsNotNamedHasTheTypeOfAllOthers) {
   const auto types = ReadTypes(R"({"type":"object","properties":{"a":{"type":"null"}},
     "patternProperties":{"^n":{"type":"integer"}},"additionalProperties":{"type":"boolean"}})");
   ASSERT_TRUE(types.ok()) << types.status();
-  EXPECT_TRUE(types->Of("a").IsJson("null"));
-  EXPECT_FALSE(types->Of("a").IsJson("true"));
+  EXPECT_TRUE(TypeOf(*types, "a").IsJson("null"));
+  EXPECT_FALSE(TypeOf(*types, "a").IsJson("true"));
   for (const char* name : {"n", "b", ""}) {
-    EXPECT_TRUE(types->Of(name).IsJson("true")) << name;
-    EXPECT_TRUE(types->Of(name).IsJson("1")) << name;
-    EXPECT_FALSE(types->Of(name).IsJson("null")) << name;
+    EXPECT_TRUE(TypeOf(*types, name).IsJson("true")) << name;
+    EXPECT_TRUE(TypeOf(*types, name).IsJson("1")) << name;
+    EXPECT_FALSE(TypeOf(*types, name).IsJson("null")) << name;
   }
 }
 
@@ -163,24 +170,24 @@ TEST(ArgumentTypes, AreTheUnionOverAllObjects) {
     {"type":"object","properties":{"b":{"const":1}},"required":["b"],
      "additionalProperties":{"type":"boolean"}}]})");
   ASSERT_TRUE(types.ok()) << types.status();
-  EXPECT_TRUE(types->Of("a").text);
-  EXPECT_TRUE(types->Of("a").IsJson("null"));
-  EXPECT_TRUE(types->Of("a").IsJson("true"));
-  EXPECT_TRUE(types->Of("b").IsJson("1"));
-  EXPECT_FALSE(types->Of("b").IsJson("null"));
+  EXPECT_TRUE(TypeOf(*types, "a").text);
+  EXPECT_TRUE(TypeOf(*types, "a").IsJson("null"));
+  EXPECT_TRUE(TypeOf(*types, "a").IsJson("true"));
+  EXPECT_TRUE(TypeOf(*types, "b").IsJson("1"));
+  EXPECT_FALSE(TypeOf(*types, "b").IsJson("null"));
 }
 
 TEST(ArgumentTypes, AnIntegerMayHaveAFractionWhereAnySpellingIsTaken) {
   constexpr absl::string_view kInteger = R"({"properties":{"v":{"type":"integer"}}})";
-  EXPECT_TRUE(ReadTypes(kInteger, JsonSpelling::kAny)->Of("v").IsJson("1.0"));
-  EXPECT_FALSE(ReadTypes(kInteger)->Of("v").IsJson("1.0"));
+  EXPECT_TRUE(TypeOf(*ReadTypes(kInteger, JsonSpelling::kAny), "v").IsJson("1.0"));
+  EXPECT_FALSE(TypeOf(*ReadTypes(kInteger), "v").IsJson("1.0"));
 }
 
 TEST(ArgumentTypes, OfNoObjectThereIsNone) {
   const auto types = ReadTypes(R"({"type":"string"})");
   ASSERT_TRUE(types.ok()) << types.status();
-  EXPECT_FALSE(types->Of("a").text);
-  EXPECT_TRUE(types->Of("a").json.none());
+  EXPECT_FALSE(TypeOf(*types, "a").text);
+  EXPECT_TRUE(TypeOf(*types, "a").json.none());
 }
 
 TEST(ArgumentTypes, ErrorsAreThoseOfTheSchema) {
@@ -188,17 +195,61 @@ TEST(ArgumentTypes, ErrorsAreThoseOfTheSchema) {
   EXPECT_FALSE(ReadTypes("{").ok());
 }
 
-TEST(ArgumentType, AddIsTheUnion) {
-  ArgumentType all = TypeOfV(R"({"const":"a"})");
-  all.Add(TypeOfV(R"({"enum":["b",1.5]})"));
-  EXPECT_TRUE(all.text);
-  EXPECT_FALSE(all.endless);
-  EXPECT_TRUE(all.fractions);
-  EXPECT_EQ(all.listed.size(), 2U);
-  all.Add(TypeOfV(R"({"type":["string","null"]})"));
-  EXPECT_TRUE(all.endless);
-  EXPECT_TRUE(all.IsJson("null"));
-  EXPECT_TRUE(all.IsJson("1.5"));
+TEST(ArgumentTypes, OfANameThatNotAllObjectsDeclareTheOthersCountToo) {
+  const auto types = ReadTypes(R"({"anyOf":[
+    {"type":"object","properties":{"a":{"enum":["b",1.5]},"k":{"const":1}},"required":["k"]},
+    {"type":"object","properties":{"k":{"const":2}},"required":["k"],
+     "additionalProperties":{"type":["boolean","null"]}}]})");
+  ASSERT_TRUE(types.ok()) << types.status();
+  const ArgumentType& a = TypeOf(*types, "a");
+  EXPECT_TRUE(a.text);
+  EXPECT_FALSE(a.endless);
+  EXPECT_TRUE(a.listed.contains("b"));
+  for (const char* text : {"1.5", "null", "true"}) EXPECT_TRUE(a.IsJson(text)) << text;
+  for (const char* text : {"{}", "[]"}) EXPECT_FALSE(a.IsJson(text)) << text;
+}
+
+TEST(ArgumentTypes, WhatIsWithinHasTypesWhereItIsElements) {
+  constexpr absl::string_view kSchema = R"({"type":"object","properties":{
+    "list":{"type":"array","prefixItems":[{"type":"boolean"}],"items":{"type":["integer","null"]}},
+    "either":{"anyOf":[{"type":"array","items":{"type":"string"}},
+                       {"type":"object","properties":{"x":{"type":"null"}},
+                        "additionalProperties":false}]}}})";
+  const auto types = ReadTypes(kSchema, JsonSpelling::kCanonical, Within::kElements);
+  ASSERT_TRUE(types.ok()) << types.status();
+  const ArgumentType& items = types->At(TypeOf(*types, "list").items);
+  for (const char* text : {"true", "7", "null"}) EXPECT_TRUE(items.IsJson(text)) << text;
+  EXPECT_FALSE(items.text);
+  const ArgumentTypes::Number either = types->MemberOf(ArgumentTypes::kRoot, "either");
+  EXPECT_TRUE(types->At(types->At(either).items).endless);
+  EXPECT_TRUE(types->At(types->MemberOf(either, "x")).IsJson("null"));
+  EXPECT_EQ(types->MemberOf(either, "y"), ArgumentType::kNothing);
+  const auto as_json = ReadTypes(kSchema);
+  ASSERT_TRUE(as_json.ok()) << as_json.status();
+  EXPECT_EQ(TypeOf(*as_json, "list").items, ArgumentType::kNothing);
+  EXPECT_TRUE(TypeOf(*as_json, "either").members.empty());
+}
+
+TEST(ArgumentTypes, ASchemaWithinItselfIsATypeWithinItself) {
+  const auto types = ReadTypes(R"({"type":"object","properties":{"v":{"$ref":"#/$defs/t"}},
+    "$defs":{"t":{"type":"object","additionalProperties":false,"properties":{
+      "name":{"type":"string"},"under":{"type":"array","items":{"$ref":"#/$defs/t"}}}}}})",
+                               JsonSpelling::kCanonical, Within::kElements);
+  ASSERT_TRUE(types.ok()) << types.status();
+  const ArgumentTypes::Number tree = types->MemberOf(ArgumentTypes::kRoot, "v");
+  EXPECT_EQ(types->At(types->MemberOf(tree, "under")).items, tree);
+}
+
+TEST(ArgumentTypes, TypesOfManyObjectsTakeTheBudget) {
+  std::string ways;
+  for (int i = 0; i < 400; ++i)
+    absl::StrAppend(&ways, i == 0 ? "" : ",", R"({"type":"object","properties":{"k":{"const":)", i,
+                    R"(},"m)", i, R"(":{}},"required":["k"]})");
+  Budget budget({.work = 50'000});
+  const auto types =
+      ArgumentTypes::Read(absl::StrCat(R"({"anyOf":[)", ways, "]}"), Within::kElements,
+                          GrammarSource{"chat", "{}"}, Limits(), budget);
+  EXPECT_EQ(types.status().code(), absl::StatusCode::kResourceExhausted);
 }
 
 TEST(WithoutSpace, LeavesOutWhiteSpaceOfJson) {

@@ -97,7 +97,10 @@ std::shared_ptr<TokenizerSpace> MakeSpace(bool has_markers) {
                                "<|START_ACTION|>",
                                "<|END_ACTION|>",
                                "<seed:tool_call>",
-                               "</seed:tool_call>"}) {
+                               "</seed:tool_call>",
+                               "]<]minimax[>[",
+                               "<mm:think>",
+                               "</mm:think>"}) {
       tokens.push_back({marker, true});
     }
   }
@@ -242,23 +245,38 @@ class AnswerWriter {
       Spell(style.open);
       Hold(name);
       Spell(style.behind_name);
-      const std::size_t type = value.is_string()    ? 0
-                               : value.is_number()  ? 1
-                               : value.is_boolean() ? 2
-                               : value.is_null()    ? 3
-                               : value.is_array()   ? 4
-                                                    : 5;
-      Spell(style.type_names[type]);
-      Spell(style.before_value);
-      Spell(style.pad);
-      const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-      is_cdata_turn_ = !is_cdata_turn_ && value.is_string() && !absl::StrContains(text, "]]>");
-      if (is_cdata_turn_) Spell(style.cdata_begin);
-      Hold(text);
-      if (is_cdata_turn_) Spell(style.cdata_end);
-      Spell(style.pad);
+      ElementValue(style, value);
       Spell(style.close);
+      if (style.closes_by_name) Hold(name + ">");
       Spell(style.pad);
+    }
+  }
+
+  void ElementValue(const XmlStyle& style, const Json& value) {
+    const std::size_t type = value.is_string()    ? 0
+                             : value.is_number()  ? 1
+                             : value.is_boolean() ? 2
+                             : value.is_null()    ? 3
+                             : value.is_array()   ? 4
+                                                  : 5;
+    Spell(style.type_names[type]);
+    Spell(style.before_value);
+    if (style.nests() && value.is_object()) return Elements(style, value);
+    if (style.nests() && value.is_array()) return Items(style, value);
+    Spell(style.pad);
+    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    is_cdata_turn_ = !is_cdata_turn_ && value.is_string() && !absl::StrContains(text, "]]>");
+    if (is_cdata_turn_) Spell(style.cdata_begin);
+    Hold(text);
+    if (is_cdata_turn_) Spell(style.cdata_end);
+    Spell(style.pad);
+  }
+
+  void Items(const XmlStyle& style, const Json& items) {
+    for (const Json& item : items) {
+      Spell(style.item_open);
+      ElementValue(style, item);
+      Spell(style.item_close);
     }
   }
 
@@ -344,6 +362,8 @@ class Inventor {
                                       "True",
                                       ")",
                                       "]<|python_end|>",
+                                      "]<]minimax[>[<",
+                                      "<item>",
                                       ", b="};
     std::string text;
     for (std::size_t n = Below(most); n > 0; --n) text += pieces[Below(pieces.size())];
@@ -610,6 +630,63 @@ TEST(AnswerReadingTest, WhatEndsAFramedValueIsNoContent) {
     EXPECT_EQ(content("<|START_TEXT|>{\"a\": 1}<|END", chunk), "{\"a\": 1}<|END");
     EXPECT_EQ(content("<|START_TEXT|>{\"a\": 1}", chunk), "{\"a\": 1}");
   }
+}
+
+// A call of `f` in a family of its own, whose elements say their types and escape their names.
+constexpr char kTypedElements[] = R"({
+  "family": {"id": "mine", "models": "Mine", "calls": {"trigger": "<call>", "call": [
+    "<call>", {"name": "raw"}, "<args>", {"arguments": "cohere_xml"}, "</call>"]}},
+  "request": {"tools": [{"name": "f", "parameters": {"type": "object", "properties": {
+    "a<b": {"type": ["array", "string"], "items": {"type": ["string", "integer"]}},
+    "at": {"type": "object", "properties": {"n": {"type": ["null", "array"]}}}}}}]}})";
+
+TEST(AnswerReadingTest, ElementsWithinElementsSayTheirTypes) {
+  const auto reading = Reading::Make(Json::parse(kTypedElements), false);
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  const auto value = [](absl::string_view head, absl::string_view content) {
+    return absl::StrCat("<cofl:value ", head, "\">", content, "</cofl:value>");
+  };
+  const std::string list =
+      absl::StrCat(value("type=\"raw", "3"), value("type=\"json", "3"), value("type=\"raw", ""));
+  const std::vector<std::pair<std::string, const char*>> cases = {
+      {value("name=\"a&lt;b\" type=\"list", list), R"({"a<b": ["3", 3, ""]})"},
+      {value("name=\"a&lt;b\" type=\"list", ""), R"({"a<b": []})"},
+      {value("name=\"a&lt;b\" type=\"raw", ""), R"({"a<b": ""})"},
+      {value("name=\"at\" type=\"dict", ""), R"({"at": {}})"},
+      {value("name=\"at\" type=\"dict", value("name=\"n\" type=\"json", "null")),
+       R"({"at": {"n": null}})"},
+      {value("name=\"at\" type=\"dict", value("name=\"n\" type=\"list", "")),
+       R"({"at": {"n": []}})"}};
+  for (const auto& [elements, arguments] : cases) {
+    const std::string text = absl::StrCat("<call>f<args>", elements, "</call>");
+    EXPECT_TRUE(reading->Takes({text.begin(), text.end()})) << text;
+    for (const std::size_t chunk : {1, 7, 1000}) {
+      AnswerReader reader(reading->plan);
+      for (std::size_t at = 0; at < text.size(); at += chunk)
+        reader.ReadBytes(absl::string_view(text).substr(at, chunk));
+      reader.End();
+      ASSERT_EQ(reader.message().calls.size(), 1U) << text;
+      EXPECT_EQ(reader.message().calls[0].arguments, arguments) << text;
+    }
+  }
+}
+
+// Of a row that is only read: no mask closes an element by another's name.
+TEST(AnswerReadingTest, AnAnswerLeavesItsFamilyWhereElementsDoNotClose) {
+  constexpr char kBegin[] =
+      "]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name=\"a:1\">]<]minimax[>[<";
+  const auto left = [&](absl::string_view arguments) {
+    const auto reading = Reading::Make(
+        {{"family", "minimax_m3"}, {"request", {{"tools", Json::parse(kTools)}}}}, false);
+    AnswerReader reader(reading->plan);
+    reader.ReadText(absl::StrCat(kBegin, arguments));
+    return reader.left();
+  };
+  EXPECT_FALSE(left("at>]<]minimax[>[<x>1]<]minimax[>[</x>]<]minimax[>[</at>"));
+  EXPECT_TRUE(left("at>]<]minimax[>[<x>1]<]minimax[>[</y>"));
+  EXPECT_TRUE(left("at>text]<]minimax[>[<x>"));
+  EXPECT_TRUE(left("words>]<]minimax[>[<word>"));
+  EXPECT_TRUE(left("words>]<]minimax[>[<item>1]<]minimax[>[</at>"));
 }
 
 // Of a row that is only read: Python has more spellings than are written under masks.

@@ -21,6 +21,7 @@ namespace maskd {
 namespace {
 
 using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;  // members come as they were declared
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -38,9 +39,9 @@ TEST_P(ChatFamilyTest, TakesItsTranscripts) {
   std::ifstream file(absl::StrCat(MASKD_SOURCE_DIR, "/tests/families/", GetParam(), ".jsonl"));
   int rows = 0;
   for (std::string line; std::getline(file, line); ++rows) {
-    const Json row = Json::parse(line);
+    const OrderedJson row = OrderedJson::parse(line);
     SCOPED_TRACE(line);
-    Json source = {{"family", GetParam()}, {"request", row["request"]}};
+    OrderedJson source = {{"family", GetParam()}, {"request", row["request"]}};
     for (const char* key : {"reasoning", "strictness"})
       if (row.contains(key)) source[key] = row[key];
     const auto grammar = CompileOverBytes("chat", source.dump());

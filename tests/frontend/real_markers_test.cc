@@ -27,7 +27,7 @@
 namespace maskd {
 namespace {
 
-using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;  // members come as they were declared
 
 struct RealVocabulary {
   const char* name;
@@ -110,8 +110,8 @@ class RealMarkersTest : public testing::TestWithParam<RealVocabulary> {
   }
 
   [[nodiscard]] std::shared_ptr<const CompiledGrammar> Compile(const std::string& family,
-                                                               const Json& row) const {
-    Json source = {{"family", family}, {"request", row["request"]}};
+                                                               const OrderedJson& row) const {
+    OrderedJson source = {{"family", family}, {"request", row["request"]}};
     for (const char* key : {"reasoning", "strictness"})
       if (row.contains(key)) source[key] = row[key];
     Budget budget = Budget::Unlimited();
@@ -151,7 +151,7 @@ TEST_P(RealMarkersTest, TakeTheTranscriptsOfEveryFamily) {
     std::ifstream lines(absl::StrCat(MASKD_SOURCE_DIR, "/tests/families/", family, ".jsonl"));
     for (std::string line; std::getline(lines, line); ++texts) {
       SCOPED_TRACE(absl::StrCat(family, ": ", line));
-      const Json row = Json::parse(line);
+      const OrderedJson row = OrderedJson::parse(line);
       const auto grammar = Compile(family, row);
       if (grammar == nullptr) continue;
       const std::vector<TokenId> tokens = Tokens(row["text"].get<std::string>());
@@ -167,7 +167,7 @@ TEST_P(RealMarkersTest, TheSpellingIsData) {
   for (const std::string& family : GetParam().families) {
     std::ifstream lines(absl::StrCat(MASKD_SOURCE_DIR, "/tests/families/", family, ".jsonl"));
     for (std::string line; std::getline(lines, line);) {
-      const Json row = Json::parse(line);
+      const OrderedJson row = OrderedJson::parse(line);
       if (row["why"] != "a call is required" || !row["takes"].get<bool>()) continue;
       const std::string text = row["text"].get<std::string>();
       const auto pieces = space_->markers().Cut(text);
@@ -190,11 +190,12 @@ INSTANTIATE_TEST_SUITE_P(Vocabularies, RealMarkersTest, testing::ValuesIn(Vocabu
 class Qwen3MarkersTest : public RealMarkersTest {};
 
 TEST_P(Qwen3MarkersTest, NoMarkerIsInAStringOrInFreeText) {
-  const Json row = {{"request",
-                     {{"tools",
-                       {{{"name", "f"},
-                         {"parameters", Json::parse(R"({"type":"object","properties":)"
-                                                    R"({"a":{"type":"string"}}})")}}}}}}};
+  const OrderedJson row = {
+      {"request",
+       {{"tools",
+         {{{"name", "f"},
+           {"parameters", OrderedJson::parse(R"({"type":"object","properties":)"
+                                             R"({"a":{"type":"string"}}})")}}}}}}};
   const auto grammar = Compile("qwen_3", row);
   ASSERT_NE(grammar, nullptr);
   const TokenId call = space_->markers().Find("<tool_call>");

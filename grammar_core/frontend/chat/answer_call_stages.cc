@@ -1,6 +1,7 @@
 // The stages of an AnswerReader within a call, behind its head: the parts in order, and the members
 // of arguments that are elements. The tool's schema says what a member's text is. If it can only be
-// a string, it is written out as it comes; if it can be both, it is held until it ends.
+// a string, it is written out as it comes; if it can be both, it is held until it ends. Arrays and
+// objects that are elements themselves are answer_nested_stages.cc.
 //
 // Invariant  what is written to `arguments` is a prefix of one JSON text, and is never taken back
 //            but by Rollback().
@@ -8,12 +9,81 @@
 #include <cassert>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 
 #include "grammar_core/frontend/chat/answer_reader.h"
 #include "grammar_core/frontend/json/json_document.h"
 
 namespace maskd {
+namespace {
+
+// The types that some styles write as elements.
+const ValueTypes kNestedTypes = ValueTypes()
+                                    .set(static_cast<std::size_t>(ValueType::kArray))
+                                    .set(static_cast<std::size_t>(ValueType::kObject));
+
+// As xml_style.cc writes them.
+std::string WithoutEntities(absl::string_view text) {
+  return absl::StrReplaceAll(text,
+                             {{"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}});
+}
+
+}  // namespace
+
+bool AnswerReader::AdvanceCall() {
+  State& s = state_;
+  Span found;
+  switch (s.stage) {
+    case Stage::kSection:
+      return Section();
+    case Stage::kLead:
+      return Lead();
+    case Stage::kLeadId:
+      return LeadId();
+    case Stage::kHead:
+      return Head();
+    case Stage::kNext:
+      return Next();
+    case Stage::kPart:
+      return PartOfCall();
+    case Stage::kMember:
+      return Member();
+    case Stage::kName:
+      if (!Find(plan_->members->behind_name, &found)) return false;
+      s.name = {s.done, found.begin};
+      Go(Stage::kBehindName, found.end);
+      return true;
+    case Stage::kBehindName:
+      return BehindName();
+    case Stage::kValue:
+      return Value();
+    case Stage::kCdata:
+      return CdataValue();
+    case Stage::kText:
+      return TextValue();
+    case Stage::kHeld:
+      return HeldValue();
+    case Stage::kJson:
+      if (!PassJson(Region::kArguments)) return false;
+      Go(Stage::kClose, s.done);
+      return true;
+    case Stage::kTail:
+      return Tail();
+    case Stage::kMixed:
+      return MixedValue();
+    case Stage::kOpen:
+      return Open();
+    case Stage::kWithin:
+      return Within();
+    case Stage::kClose:
+      PassSpace();
+      return PassLiteral(plan_->members->close,
+                         plan_->members->style->nests() ? Stage::kTail : Stage::kMember);
+    default:
+      return AdvanceLiteral();
+  }
+}
 
 bool AnswerReader::PartOfCall() {
   using Kind = AnswerPlan::Part::Kind;
@@ -69,6 +139,7 @@ bool AnswerReader::Member() {
   int way = SymbolChoice::kNone;
   if (!Choose(plan_->members->next, &way)) return false;
   if (way == AnswerPlan::kMember) {
+    s.is_item = false;
     Go(Stage::kName, s.done);
     return true;
   }
@@ -76,11 +147,6 @@ bool AnswerReader::Member() {
   message_.calls.back().arguments.push_back('}');
   NextPart(s.done, way == AnswerPlan::kArgumentsEnd ? 2 : 1);
   return true;
-}
-
-const ArgumentType& AnswerReader::TypeOfMember() const {
-  assert(state_.tool < plan_->tools.size());
-  return plan_->tools[state_.tool].types.Of(BytesOf(state_.name));
 }
 
 bool AnswerReader::BehindName() {
@@ -100,14 +166,31 @@ bool AnswerReader::BehindName() {
     s.done = found.end;
   }
   s.types = types;
+  BeginValue();
+  return true;
+}
+
+void AnswerReader::BeginValue() {
+  State& s = state_;
   std::string& arguments = message_.calls.back().arguments;
   if (!s.is_first_member) arguments += ", ";
   s.is_first_member = false;
-  AppendJsonString(BytesOf(s.name), &arguments);
-  arguments += ": ";
-  const bool may_be_text = TypeOfMember().text && types.test(0);
-  Go(may_be_text ? Stage::kValue : Stage::kJson, s.done);
-  return true;
+  if (!s.is_item) {
+    std::string name = BytesOf(s.name);
+    if (plan_->members->style->escapes_names) name = WithoutEntities(name);
+    s.type = Types().MemberOf(s.frame == 0 ? ArgumentTypes::kRoot : Innermost().type, name);
+    AppendJsonString(name, &arguments);
+    arguments += ": ";
+  }
+  const ArgumentType& type = Types().At(s.type);
+  const bool may_be_text = type.text && s.types.test(0);
+  const bool may_nest =
+      plan_->members->style->nests() && (type.json & s.types & kNestedTypes).any();
+  Go(may_nest ? Stage::kMixed : may_be_text ? Stage::kValue : Stage::kJson, s.done);
+}
+
+void AnswerReader::EndValue(std::uint32_t at) {
+  Go(plan_->members->style->nests() ? Stage::kTail : Stage::kMember, at);
 }
 
 // Of a member that may be a string.
@@ -116,7 +199,7 @@ bool AnswerReader::Value() {
   State& s = state_;
   int way = SymbolChoice::kNone;
   if (!Choose(plan_->members->cdata, &way)) return false;
-  const ArgumentType& type = TypeOfMember();
+  const ArgumentType& type = Types().At(s.type);
   const bool may_be_json = (type.json & s.types).any();
   const bool is_cdata = way == AnswerPlan::kCdata;
   if (!is_cdata && (may_be_json || !type.endless)) {
@@ -152,7 +235,7 @@ bool AnswerReader::TextValue() {
   Span found;
   if (!PassText(members.value_end, Region::kArgumentText, &found)) return false;
   message_.calls.back().arguments.push_back('"');
-  Go(Stage::kMember, found.end);
+  EndValue(found.end);
   return true;
 }
 
@@ -162,25 +245,28 @@ bool AnswerReader::HeldValue() {
   const AnswerPlan::Members& members = *plan_->members;
   Span found;
   if (!Find(members.value_end, &found)) return false;
-  std::string text =
-      BytesOf({s.done, found.end - static_cast<std::uint32_t>(members.close.size())});
-  std::string& arguments = message_.calls.back().arguments;
-  ArgumentType type = TypeOfMember();
-  type.json &= s.types;
-  if (type.IsJson(text)) {
-    absl::StrAppend(&arguments, WithoutSpace(text));
-  } else {
-    absl::string_view value = text;
-    const absl::string_view pad = members.style->pad;
-    if (!pad.empty()) {
-      absl::ConsumePrefix(&value, pad);
-      absl::ConsumeSuffix(&value, pad);
-    }
-    if (type.listed.contains(WithoutSpace(text))) value = WithoutSpace(text);
-    AppendJsonString(value, &arguments);
-  }
-  Go(Stage::kMember, found.end);
+  WriteHeld(BytesOf({s.done, found.end - static_cast<std::uint32_t>(members.close.size())}));
+  EndValue(found.end);
   return true;
+}
+
+void AnswerReader::WriteHeld(const std::string& text) {
+  const State& s = state_;
+  std::string& arguments = message_.calls.back().arguments;
+  const ArgumentType& type = Types().At(s.type);
+  const bool is_nesting = plan_->members->style->nests();
+  if (type.IsJson(text, is_nesting ? s.types & ~kNestedTypes : s.types)) {
+    absl::StrAppend(&arguments, WithoutSpace(text));
+    return;
+  }
+  absl::string_view value = text;
+  const absl::string_view pad = plan_->members->style->pad;
+  if (!pad.empty()) {
+    absl::ConsumePrefix(&value, pad);
+    absl::ConsumeSuffix(&value, pad);
+  }
+  if (type.listed.contains(WithoutSpace(text))) value = WithoutSpace(text);
+  AppendJsonString(value, &arguments);
 }
 
 }  // namespace maskd

@@ -16,6 +16,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/chat/chat_tag.h"
@@ -217,7 +218,7 @@ class PlanMaker {
     plan_->next = SymbolChoice(std::move(next));
     plan_->separator = Cut(family_.separator);
     plan_->id = family_.id;
-    if (absl::Status made = MakeParts(); !made.ok()) return made;
+    MakeParts();
     return MakeTools();
   }
 
@@ -227,7 +228,7 @@ class PlanMaker {
     return is_text ? family_.call[index].text : "";
   }
 
-  absl::Status MakeParts() {
+  void MakeParts() {
     for (std::size_t i = HeadEnd(); i < family_.call.size(); ++i) {
       const ChatFamily::Part& part = family_.call[i];
       if (part.kind == Kind::kText) {
@@ -245,18 +246,13 @@ class PlanMaker {
         plan_->literals = {style.name_end(), Cut(style.quote), SearchOf(style.quote)};
       } else {
         plan_->parts.push_back({Part::Kind::kMembers});
-        if (absl::Status made = MakeMembers(part.style, TextAt(i + 1)); !made.ok()) return made;
+        MakeMembers(part.style, TextAt(i + 1));
       }
     }
-    return absl::OkStatus();
   }
 
-  absl::Status MakeMembers(const WrittenStyleRef& written, absl::string_view behind) {
+  void MakeMembers(const WrittenStyleRef& written, absl::string_view behind) {
     const XmlStyle* const style = written->elements();
-    if (style->nests()) {
-      return UnsupportedAt("/family", "reading answers back",
-                           absl::StrCat("whose arguments have the style ", style->name));
-    }
     // White space before it is passed over.
     const absl::string_view end = absl::StripLeadingAsciiWhitespace(behind);
     std::vector<Text> next = {{Cut(style->open), AnswerPlan::kMember}};
@@ -275,15 +271,32 @@ class PlanMaker {
                       .cdata_end = SearchOf(style->cdata_end),
                       .value_end = SymbolSearch(value_ends),
                       .close = Cut(style->close)};
-    return absl::OkStatus();
+    if (style->nests()) MakeNesting(*style);
+  }
+
+  // What stands within a value that is no text.
+  void MakeNesting(const XmlStyle& style) {
+    AnswerPlan::Members& members = *plan_->members;
+    const Symbols open = Cut(style.open);
+    const Symbols item_open = Cut(style.item_open);
+    members.text_end = SymbolSearch({open, item_open, members.close});
+    members.within = SymbolChoice({{open, AnswerPlan::kMember},
+                                   {item_open, AnswerPlan::kItem},
+                                   {members.close, AnswerPlan::kValueEnd}});
+    members.item_end = Cut(absl::StripPrefix(style.item_close, style.close));
+    members.name_end = Cut(style.closes_by_name ? ">" : "");
+    if (absl::StartsWith(style.item_open, style.open))
+      members.open_size = static_cast<std::uint32_t>(open.size());
   }
 
   absl::Status MakeTools() {
     for (const ChatTool& tool : request_.tools) {
       plan_->tools.push_back({tool.name, {}});
       if (!plan_->members.has_value()) continue;
+      const auto within = plan_->members->style->nests() ? ArgumentTypes::Within::kElements
+                                                         : ArgumentTypes::Within::kJson;
       absl::StatusOr<ArgumentTypes> types =
-          ArgumentTypes::Read(ArgumentsSchema(request_, tool), source_, limits_, budget_);
+          ArgumentTypes::Read(ArgumentsSchema(request_, tool), within, source_, limits_, budget_);
       if (types.ok())
         plan_->tools.back().types = *std::move(types);
       else if (!request_.leave_out_bad_tools)

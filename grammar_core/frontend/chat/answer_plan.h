@@ -1,8 +1,8 @@
 // How an answer to a chat request is read back: the family's texts as symbols, laid out for a
 // reader (answer_reader.h). Made of the same family and request as the grammar, once a grammar.
 //
-// Errors   those of the request; UNIMPLEMENTED for a style that writes arrays and objects as
-//          elements; those of the tools' schemas, which are read where arguments are elements.
+// Errors   those of the request; those of the tools' schemas, which are read where arguments are
+//          elements.
 // Threads  immutable; any number of readers.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_CHAT_ANSWER_PLAN_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_CHAT_ANSWER_PLAN_H_
@@ -38,6 +38,8 @@ struct AnswerPlan {
     kArgumentsEnd,
     kLead,
     kCdata,
+    kItem,
+    kValueEnd,
     kFirstTool
   };
 
@@ -68,6 +70,13 @@ struct AnswerPlan {
     SymbolSearch cdata_end;
     SymbolSearch value_end;
     Symbols close;
+    // Where arrays and objects are elements, too:
+    SymbolSearch text_end = {};  // ends the text of a value: its own end, or an element within it
+    SymbolChoice within = {};    // another member or item, or the value's end
+    Symbols item_end = {};       // behind `close`: of an item
+    Symbols name_end = {};       // of a member, behind its name
+    // The size of a member's begin, where an item begins as a member called "item"; else 0.
+    std::uint32_t open_size = 0;
   };
 
   // Arguments as literals; without a quote of their own those of Python.

@@ -94,6 +94,7 @@ void AnswerReader::Rollback(std::size_t tokens) {
   }
   // Once more from the start; an end that was taken back leaves no trace.
   marks_.clear();
+  frames_.clear();
   state_ = State();
   message_ = ChatMessage();
   Run();
@@ -102,6 +103,7 @@ void AnswerReader::Rollback(std::size_t tokens) {
 void AnswerReader::Restore(const Mark& mark) {
   assert(mark.size.calls <= message_.calls.size());
   state_ = mark.state;
+  frames_.resize(state_.frames);
   message_.reasoning.resize(mark.size.reasoning);
   message_.content.resize(mark.size.content);
   message_.calls.resize(mark.size.calls);
@@ -137,51 +139,6 @@ bool AnswerReader::Advance() {
       return false;
     default:
       return AdvanceCall();
-  }
-}
-
-bool AnswerReader::AdvanceCall() {
-  State& s = state_;
-  Span found;
-  switch (s.stage) {
-    case Stage::kSection:
-      return Section();
-    case Stage::kLead:
-      return Lead();
-    case Stage::kLeadId:
-      return LeadId();
-    case Stage::kHead:
-      return Head();
-    case Stage::kNext:
-      return Next();
-    case Stage::kPart:
-      return PartOfCall();
-    case Stage::kMember:
-      return Member();
-    case Stage::kName:
-      if (!Find(plan_->members->behind_name, &found)) return false;
-      s.name = {s.done, found.begin};
-      Go(Stage::kBehindName, found.end);
-      return true;
-    case Stage::kBehindName:
-      return BehindName();
-    case Stage::kValue:
-      return Value();
-    case Stage::kCdata:
-      return CdataValue();
-    case Stage::kText:
-      return TextValue();
-    case Stage::kHeld:
-      return HeldValue();
-    case Stage::kJson:
-      if (!PassJson(Region::kArguments)) return false;
-      Go(Stage::kClose, s.done);
-      return true;
-    case Stage::kClose:
-      PassSpace();
-      return PassLiteral(plan_->members->close, Stage::kMember);
-    default:
-      return AdvanceLiteral();
   }
 }
 
@@ -438,6 +395,7 @@ void AnswerReader::BeginCall(int way) {
   s.tool = static_cast<std::uint32_t>(way - AnswerPlan::kFirstTool);
   assert(s.tool < plan_->tools.size());
   s.part = 0;
+  s.frame = 0;
   s.is_first_member = true;
   message_.calls.push_back({.id = "", .name = plan_->tools[s.tool].name, .arguments = ""});
   if (plan_->id.empty())

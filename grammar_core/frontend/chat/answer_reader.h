@@ -88,10 +88,10 @@ class AnswerReader {
   [[nodiscard]] std::size_t tokens() const { return token_begins_.size(); }
   // What it holds in memory, the message's texts counted as a byte of each byte read.
   [[nodiscard]] std::int64_t held_bytes() const {
-    return static_cast<std::int64_t>(input_.capacity() * sizeof(Symbol) + input_.size() +
-                                     token_begins_.capacity() * sizeof(std::uint32_t) +
-                                     marks_.size() * sizeof(Mark) +
-                                     message_.calls.capacity() * sizeof(ChatCall));
+    return static_cast<std::int64_t>(
+        input_.capacity() * sizeof(Symbol) + input_.size() +
+        token_begins_.capacity() * sizeof(std::uint32_t) + marks_.size() * sizeof(Mark) +
+        frames_.capacity() * sizeof(Frame) + message_.calls.capacity() * sizeof(ChatCall));
   }
   // Whether what was read is no beginning of an answer.
   [[nodiscard]] bool left() const { return state_.stage == Stage::kLeft; }
@@ -120,6 +120,10 @@ class AnswerReader {
     kHeld,
     kJson,
     kClose,
+    kTail,
+    kMixed,
+    kOpen,
+    kWithin,
     kLiterals,
     kLiteralWord,
     kLiteralString,
@@ -159,11 +163,24 @@ class AnswerReader {
     // A member of its arguments.
     Span name;
     ValueTypes types;  // those that its head allows
+    ArgumentTypes::Number type = ArgumentTypes::kRoot;
+    bool is_item = false;
+    std::uint32_t frame = 0;   // of the array or object around it; 0: the arguments
+    std::uint32_t frames = 0;  // that there are
     bool is_first_member = true;
     bool is_value_begun = false;
     // A literal.
     Symbol quote = 0;  // that ends a string of Python
     bool is_comma_owed = false;
+  };
+
+  // An array or object that is written as elements. What it is within is the frame `around`.
+  struct Frame {
+    std::uint32_t around;
+    ArgumentTypes::Number type;
+    Span name;     // of its own element
+    bool is_item;  // its element has no name
+    bool is_array;
   };
 
   struct Mark {
@@ -213,6 +230,12 @@ class AnswerReader {
   bool CdataValue();
   bool HeldValue();
   bool TextValue();
+  // What stands behind the close of a value's element.
+  bool Tail();
+  // A value that may be an array or an object.
+  bool MixedValue();
+  bool Open();
+  bool Within();
   bool AdvanceLiteral();
   bool Literals();
   bool LiteralWord();
@@ -228,7 +251,18 @@ class AnswerReader {
   void BeginCall(int way);
   void SetCallId(Span pattern);
   void NextPart(std::uint32_t at, std::uint32_t parts = 1);
-  [[nodiscard]] const ArgumentType& TypeOfMember() const;
+  [[nodiscard]] const ArgumentTypes& Types() const { return plan_->tools[state_.tool].types; }
+  [[nodiscard]] const Frame& Innermost() const { return frames_[state_.frame - 1]; }
+  // What a member's name or an item's begin is settled as: the type of what follows.
+  void BeginValue();
+  // Goes behind a value's element, which is closed up to `at`.
+  void EndValue(std::uint32_t at);
+  // Writes a value that was held.
+  void WriteHeld(const std::string& text);
+  // Goes into a member or an item of the innermost frame, which was chosen from `begin` on.
+  bool BeginElement(int way, std::uint32_t begin);
+  // Whether the value that is read may be of `type`.
+  [[nodiscard]] bool Allows(ValueType type) const;
   [[nodiscard]] std::string BytesOf(Span span) const;
   void Emit(Span span, Region region);
 
@@ -237,6 +271,8 @@ class AnswerReader {
   Symbols input_;
   std::vector<std::uint32_t> token_begins_;
   std::deque<Mark> marks_;  // before each of the last tokens
+  // All that were opened, closed ones too: a rollback may open them again.
+  std::vector<Frame> frames_;
   State state_;
   bool is_ending_ = false;
   ChatMessage message_;

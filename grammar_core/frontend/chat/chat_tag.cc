@@ -240,7 +240,7 @@ class TagMaker {
 std::string ArgumentsSchema(const ChatRequest& request, const ChatTool& tool,
                             SchemaStore* schemas) {
   const bool held =
-      request.strictness == ChatStrictness::kParameter ||
+      request.strictness == ChatStrictness::kParameter || HasDeclaredNamesOnly(request.family) ||
       (request.strictness == ChatStrictness::kAuto && (tool.strict || request.must_call));
   if (!held) return R"({"type":"object"})";
   // Without parameters a function takes none.

@@ -223,6 +223,13 @@ absl::Status ReadInto(const JsonValue& root, ChatFamily* family) {
 
 }  // namespace
 
+bool HasDeclaredNamesOnly(const ChatFamily& family) {
+  return absl::c_any_of(family.call, [](const ChatFamily::Part& part) {
+    const XmlStyle* const style = part.style == nullptr ? nullptr : part.style->elements();
+    return style != nullptr && style->closes_by_name;
+  });
+}
+
 absl::StatusOr<ChatFamily> ReadChatFamily(absl::string_view text) {
   const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(text, Limits());
   if (!document.ok()) return document.status();

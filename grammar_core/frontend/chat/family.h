@@ -79,6 +79,9 @@ struct ChatFamily {
   std::vector<std::vector<Part>> other_heads;
 };
 
+// Whether arguments are closed by their names: only those that a schema declares can be written.
+bool HasDeclaredNamesOnly(const ChatFamily& family);
+
 // How the JSON of its answers is written.
 inline JsonSpelling SpellingOf(const ChatFamily& family) {
   return family.any_spelling ? JsonSpelling::kAny : JsonSpelling::kCanonical;
