@@ -41,6 +41,7 @@ DETECTORS = {
     "mimo": "mimo_detector.MiMoDetector",
     "minicpm_5": "minicpm5_detector.MiniCPM5Detector",
     "minimax_m2": "minimax_m2.MinimaxM2Detector",
+    "minimax_m3": "minimax_m3.MinimaxM3Detector",
     "mistral": "mistral_detector.MistralDetector",
     "muse_glimmer": "muse_glimmer_detector.MuseGlimmerDetector",
     "qwen_3": "qwen25_detector.Qwen25Detector",
@@ -53,6 +54,8 @@ DIFFERS = {
     ("hy_4", "null"): "a list of types in a schema is a TypeError, and the text has no calls",
     ("minicpm_5", "an object within"): "white space around a string is stripped",
     ("minicpm_5", "a CDATA section, not at the start"): "white space before a section is stripped",
+    ("minimax_m3", "an object within"): "an integer is a string where a string may be",
+    ("minimax_m3", "objects in an array"): "white space at the end of a string is stripped",
     ("step_3", "quotes and lines"): "a string that holds '<' is no argument",
 }
 
