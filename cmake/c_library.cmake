@@ -59,7 +59,7 @@ function(maskd_link_archives)
   # Of the rooms that a server has besides, the linker takes nothing: no ports, no Prometheus.
   set(archives "")
   foreach(room local wire streams sequences grammars callers config service_base client apply protos other_protos ring cache memory
-               matcher compile completion rows unique_items mask_routes automaton derivatives
+               reasons matcher compile completion rows unique_items mask_routes automaton derivatives
                intersection terms frontend mask tokenizer ir base cpu)
     list(APPEND archives $<TARGET_FILE:maskd_${room}>)
     add_dependencies(maskd_c maskd_${room})

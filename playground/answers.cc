@@ -56,7 +56,7 @@ Json TokenJson(const Vocabulary& vocabulary, client::TokenId id) {
   return json;
 }
 
-Json SpanJson(const SourceSpan& span) {
+Json SpanJson(const reasons::SourceSpan& span) {
   return {{"begin", span.begin}, {"end", span.end}, {"line", span.line}, {"column", span.column}};
 }
 
@@ -69,7 +69,7 @@ Json DiagnosticsJson(const google::protobuf::RepeatedPtrField<v1::Diagnostic>& d
   Json list = Json::array();
   for (const v1::Diagnostic& each : diagnostics) {
     Json json = {{"place", each.place()}, {"message", each.message()}};
-    const auto span = FindPlace(source, each.place());
+    const auto span = reasons::FindPlace(source, each.place());
     if (span.has_value()) json["span"] = SpanJson(*span);
     list.push_back(std::move(json));
   }
@@ -104,7 +104,7 @@ HttpResponse ErrorResponse(const absl::Status& status, absl::string_view source)
                 {"reason", client::ErrorReason(status)},
                 {"message", status.message()},
                 {"place", place}};
-  const auto span = FindPlace(source, place);
+  const auto span = reasons::FindPlace(source, place);
   if (span.has_value()) error["span"] = SpanJson(*span);
   return JsonResponse(HttpStatus(status.code()), {{"error", std::move(error)}});
 }
@@ -267,13 +267,22 @@ absl::StatusOr<Json> Answers::Compile(const Json& request) {
                 {"first_mask_us", costs.first_mask_us()}}}};
 }
 
-Json Answers::ReasonOf(const std::string& grammar_id, absl::string_view taken) {
-  const auto source = sources_.Find(grammar_id);
-  const Reason reason = source == nullptr ? Reason() : source->ReasonBehind(taken);
+Json Answers::ReasonOf(const PositionQuestion& question, absl::string_view taken) {
+  const auto source = sources_.Find(question.grammar_id);
+  const auto is_viable = [&](absl::string_view text) {
+    v1::CheckRequest request;
+    request.set_tokenizer(question.tokenizer);
+    request.set_grammar_id(question.grammar_id);
+    request.set_raw_text(std::string(text));
+    const auto response = setup_.client->Check(request);
+    return !response.ok() || response->accepted();
+  };
+  const reasons::Reason reason =
+      source == nullptr ? reasons::Reason() : source->ReasonBehind(taken, is_viable);
   Json rules = Json::array();
-  for (const PlacedRule& rule : reason.rules)
+  for (const reasons::PlacedRule& rule : reason.rules)
     rules.push_back({{"place", rule.place}, {"says", rule.says}, {"span", SpanJson(rule.span)}});
-  return {{"where", reason.where}, {"rules", std::move(rules)}};
+  return {{"where", reason.where}, {"rules", std::move(rules)}, {"left_out", reason.left_out}};
 }
 
 absl::StatusOr<Json> Answers::Place(const Json& request) {
@@ -302,7 +311,7 @@ absl::StatusOr<Json> Answers::Place(const Json& request) {
                {"likely", TokensJson(**vocabulary, answer->likely)},
                {"found", TokensJson(**vocabulary, answer->found)},
                {"found_count", answer->found_count}};
-  json["reason"] = ReasonOf(question.grammar_id, absl::string_view(question.text).substr(0, taken));
+  json["reason"] = ReasonOf(question, absl::string_view(question.text).substr(0, taken));
   return json;
 }
 
@@ -338,7 +347,7 @@ absl::StatusOr<Json> Answers::Why(const Json& request) {
     json["message"] = "its text is allowed; the grammar bounds tokens, or names another token";
   }
   const std::string all = check.raw_text();
-  json["reason"] = ReasonOf(question.grammar_id, absl::string_view(all).substr(0, taken));
+  json["reason"] = ReasonOf(question, absl::string_view(all).substr(0, taken));
   return json;
 }
 

@@ -63,8 +63,9 @@ class Answers {
   absl::StatusOr<Json> Ending(const Json& request);
   [[nodiscard]] HttpResponse Metrics() const;
   HttpResponse Call(const HttpRequest& request);
-  // What speaks about the place behind `taken`, as JSON.
-  Json ReasonOf(const std::string& grammar_id, absl::string_view taken);
+  // What speaks about the place behind `taken`, a beginning of the question's text and its token,
+  // as JSON.
+  Json ReasonOf(const PositionQuestion& question, absl::string_view taken);
 
   const PlaygroundSetup setup_;
   Vocabularies vocabularies_;

@@ -11,53 +11,16 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
-#include <nlohmann/json.hpp>
 
-#include "grammar_core/frontend/notation/next_parts.h"
-#include "playground/source_place.h"
+#include "reasons/source_reason.h"
 
 namespace maskd::playground {
 
-// A rule and where it stands.
-struct PlacedRule {
-  std::string place;
-  std::string says;
-  SourceSpan span;
-};
-
-// Why a text stops where it does.
-struct Reason {
-  std::string where;  // "in the string /name", "in the rule item"; empty where it is not known
-  std::vector<PlacedRule> rules;
-};
-
-// A text that the page has compiled, and what reasons are looked for in: of a schema its tree, of
-// rules (gbnf, ebnf, lark) their network.
-class Source {
- public:
-  // Parses the text.
-  Source(absl::string_view kind, std::string text);
-
-  // As the page sent it.
-  [[nodiscard]] const std::string& text() const { return text_; }
-  // Of schemas and rules: what speaks about the place behind `taken`. Empty for other kinds.
-  [[nodiscard]] Reason ReasonBehind(absl::string_view taken) const;
-
- private:
-  [[nodiscard]] Reason SchemaReason(absl::string_view taken) const;
-  [[nodiscard]] Reason RulesReason(absl::string_view taken) const;
-
-  std::string text_;
-  std::unique_ptr<const NextParts> next_parts_;  // of rules; else null
-  bool is_schema_ = false;
-  std::string schema_pointer_;  // where in the text the schema stands
-  nlohmann::ordered_json json_;
-};
+using reasons::Source;
 
 // Shared by all handlers; a source that one holds lives on when it is dropped here.
 class Sources {

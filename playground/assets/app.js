@@ -203,13 +203,20 @@ function goTo(span) {
   drawMarks();
 }
 
+function ruleItems(reason) {
+  const items = reason.rules.map((rule) => ruleItem(rule.place, rule.says, rule.span));
+  if (reason.left_out > 0) items.push(ruleItem("", `and ${reason.left_out} more`));
+  return items;
+}
+
 function ruleItem(placeName, text, span) {
   const item = document.createElement("li");
   if (span) {
     const link = document.createElement("a");
     link.className = "place";
     link.href = "#";
-    link.textContent = `${placeName} (line ${span.line})`;
+    const isColumn = placeName === `${span.line}:${span.column}`;
+    link.textContent = isColumn ? `line ${span.line}, column ${span.column}` : `${placeName} (line ${span.line})`;
     link.addEventListener("click", (event) => {
       event.preventDefault();
       goTo(span);
@@ -320,9 +327,8 @@ function showHere(answer) {
     text.textContent = value;
     return [term, text];
   }));
-  $("rules").replaceChildren(...(answer.reason.rules.length
-    ? answer.reason.rules.map((rule) => ruleItem(rule.place, rule.says, rule.span))
-    : [ruleItem("", answer.reason.where ? "no rule speaks about this place" : "known for JSON schemas, GBNF, EBNF and Lark")]));
+  const rules = ruleItems(answer.reason);
+  $("rules").replaceChildren(...(rules.length ? rules : [ruleItem("", "no rule is known that speaks about this place")]));
 }
 
 function tokenButton(token) {
@@ -370,7 +376,7 @@ async function why(token) {
     const where = answer.reason.where ? ` The text stands ${answer.reason.where}.` : "";
     $("why").replaceChildren(`${prefix} is refused: ${answer.message}.${where}`);
     const list = document.createElement("ul");
-    list.append(...answer.reason.rules.map((rule) => ruleItem(rule.place, rule.says, rule.span)));
+    list.append(...ruleItems(answer.reason));
     $("why").append(list);
   } catch (error) {
     $("why").textContent = `${error.code}: ${error.message}`;

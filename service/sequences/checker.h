@@ -28,6 +28,7 @@ struct CheckOutcome {
   std::int64_t byte_offset = 0;
   int token_index = -1;  // -1 for a text
   std::string refused;
+  std::string rule_place;  // in the source, of what speaks about the place; empty: not known
   // What was taken says, of kind "chat" where its family can be read back.
   std::optional<ChatMessage> message;
   MaskRef allowed;  // null: the place cannot be reached by tokens of this vocabulary

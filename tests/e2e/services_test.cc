@@ -126,6 +126,62 @@ TEST_F(ServicesTest, ChecksTokensAndTextsAgainstAMaximumOfCharacters) {
   EXPECT_EQ(tokens.stop().token_index(), 2);
 }
 
+TEST_F(ServicesTest, ACheckSaysWhereTheRuleStandsForEveryKind) {
+  const struct {
+    const char* kind;
+    const char* source;
+    const char* text;
+    const char* place;
+  } cases[] = {
+      {"json_schema", R"({"type": "object", "properties": {"n": {"maximum": 3}}})", "[", "/type"},
+      {"json_schema", R"({"properties": {"n": {"type": "string", "maxLength": 1}}})",
+       R"({"n": "ab)", "/properties/n/maxLength"},
+      {"choice", R"(["red", "rose"])", "rox", "/1"},
+      {"regex", "ab[0-9]", "abx", "1:3"},
+      {"regex", "(?!ab)a[a-c]", "ab", "1:1"},
+      {"gbnf", "root ::= \"a\" b\nb ::= [0-9]\n", "ax", "2:7"},
+      {"ebnf", "root ::= \"a\" b\nb ::= [0-9]\n", "ax", "2:7"},
+      {"lark", "start: \"a\" B\nB: /[0-9]/\n", "ax", "2:4"},
+      {"response_format", R"({"type": "regex", "pattern": "ab"})", "ax", "/pattern"},
+      {"response_format", R"({"type": "json_object"})", "[", "/type"},
+      {"structural_tag",
+       R"({"structures": [{"begin": "<a>", "schema": {"maximum": 3, "type": "integer"},
+           "end": "</a>"}], "triggers": ["<a"]})",
+       "<a>x", "/structures/0/schema/type"},
+      {"structural_tag",
+       R"({"structures": [{"begin": "<a>", "schema": {"maximum": 3, "type": "integer"},
+           "end": "</a>"}], "triggers": ["<a"]})",
+       "<ab", "/structures/0/begin"},
+      {"chat",
+       R"({"family": "qwen_3", "request": {"tools": [{"type": "function", "function": {"name": "f",
+           "parameters": {"properties": {"n": {"type": "string", "maxLength": 1}}}}}]}})",
+       "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"n\": \"ab",
+       "/request/tools/0/function/parameters/properties/n/maxLength"},
+      {"json", "", "]", ""},
+  };
+  for (const auto& [kind, source, text, place] : cases) {
+    v1::CheckRequest request;
+    *request.mutable_grammar() = GrammarOf(kind, source);
+    request.set_text(text);
+    const v1::CheckResponse by_text = Check(request);
+    EXPECT_FALSE(by_text.accepted()) << kind << " " << text;
+    EXPECT_EQ(by_text.stop().rule_place(), place) << kind << " " << text;
+    for (const char byte : absl::string_view(text))
+      request.mutable_tokens()->add_ids(static_cast<unsigned char>(byte));
+    EXPECT_EQ(Check(request).stop().rule_place(), place) << kind << " tokens of " << text;
+  }
+}
+
+TEST_F(ServicesTest, ACheckThatIsStoppedByAnOptionNamesNoRule) {
+  v1::CheckRequest request;
+  *request.mutable_grammar() = GrammarOf("regex", "a*");
+  request.mutable_grammar()->mutable_options()->set_max_tokens(3);
+  request.set_text("aaaa");
+  EXPECT_EQ(Check(request).stop().rule_place(), "");
+  request.mutable_tokens()->mutable_ids()->Resize(4, 'a');
+  EXPECT_EQ(Check(request).stop().rule_place(), "");
+}
+
 TEST_F(ServicesTest, Explains) {
   grpc::ClientContext context;
   v1::ExplainRequest request;

@@ -175,6 +175,47 @@ def test_a_refused_token_of_a_grammar_of_rules_says_where_its_rule_stands(page):
     set_value(page, "find", "", "place")
 
 
+TAG = {
+    "type": "structural_tag",
+    "format": {"type": "triggered_tags", "triggers": ["<f"], "tags": [
+        {"type": "tag", "begin": "<f=order>", "end": "</f>", "content": {"type": "json_schema", "json_schema": ORDER}}]},
+}
+CHAT = {
+    "family": "qwen_3",
+    "request": {"tools": [{"type": "function", "function": {"name": "order", "parameters": ORDER}}]},
+}
+# A kind, its source, a refused text; what is said of the place, and what is marked in the source.
+PLACES = {
+    "regex": ("regex", "id-[0-9]{3}(-[a-z]+)?", "id-12x", "line 1, column 4 [0-9]", "[0-9]"),
+    "look-around": ("regex", "(?!ab)a[a-c]", "ab", "line 1, column 1 (?!ab)", "(?!ab)"),
+    "choice": ("choice", '["red", "rose"]', "rox", '/1 (line 1) "rose" goes on with "se"', '"rose"'),
+    "response_format": ("response_format", '{"type": "regex", "pattern": "a[bc]"}', "ax", "[bc], at 1:2 in it", "[bc]"),
+    "tag": ("structural_tag", json.dumps(TAG, indent=1), '<f=order>{"item": "tee',
+            "/format/tags/0/content/json_schema/properties/item/enum", json.dumps(ORDER["properties"]["item"]["enum"])),
+    "marker": ("structural_tag", json.dumps(TAG, indent=1), "<f=other", "/format/tags/0/begin", '"<f=order>"'),
+    "chat": ("chat", json.dumps(CHAT, indent=1), '<tool_call>\n{"name": "order", "arguments": {"item": "tee',
+             "/request/tools/0/function/parameters/properties/item/enum",
+             json.dumps(ORDER["properties"]["item"]["enum"])),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_refused_text_says_where_its_rule_stands_whatever_the_kind(page, name):
+    kind, source, text, said, marked = PLACES[name]
+    set_grammar(page, kind, source, text)
+    assert text_of(page, "verdict") == "refused"
+    assert said in text_of(page, "rules")
+    page.run("document.querySelector('#rules a').click()")
+    selected = page.run("{ const s = document.getElementById('source'); s.value.slice(s.selectionStart, s.selectionEnd) }")
+    assert "".join(selected.split()) == "".join(marked.split())
+    picture(page, f"playground-place-{name}")
+
+
+def test_rules_beyond_those_that_are_listed_are_counted(page):
+    set_grammar(page, "choice", json.dumps([f"item {i}" for i in range(100)]), "item x")
+    assert "and 88 more" in text_of(page, "rules")
+
+
 def test_text_is_typed_by_keyboard(page):
     set_order(page)
     page.run("document.getElementById('text').focus()")

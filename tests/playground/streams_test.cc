@@ -161,13 +161,13 @@ TEST(SourcesTest, TheOneUsedLongestAgoGoes) {
 
 TEST(SourcesTest, ReasonsOfASchemaAreItsRules) {
   const std::string schema = R"({"properties": {"a": {"type": "integer"}}})";
-  const Reason reason = Source("json_schema", schema).ReasonBehind(R"({"a": )");
+  const reasons::Reason reason = Source("json_schema", schema).ReasonBehind(R"({"a": )");
   ASSERT_FALSE(reason.rules.empty());
   EXPECT_EQ(reason.rules.front().place, "/properties/a/type");
   EXPECT_EQ(schema.substr(reason.rules.front().span.begin,
                           reason.rules.front().span.end - reason.rules.front().span.begin),
             "\"integer\"");
-  EXPECT_TRUE(Source("regex", schema).ReasonBehind("{").rules.empty());
+  EXPECT_TRUE(Source("json_object", "").ReasonBehind("{").rules.empty());
   for (const char* const text : {"", "{", "[]", "7", "\"a\"", "null", "\xff"}) {
     const Source source("json_schema", text);
     EXPECT_EQ(source.text(), text);

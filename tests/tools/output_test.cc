@@ -157,6 +157,31 @@ TEST_F(MaskctlTest, LintHoldsOtherKindsToTheCompilerAlone) {
   EXPECT_EQ(Maskctl("lint --local --provider=nobody " + grammar).exit, 2);
 }
 
+TEST_F(MaskctlTest, CheckNamesThePlaceForEveryKind) {
+  const auto rules = [&](const std::string& kind, const std::string& source,
+                         const std::string& text) {
+    const std::string file = Write(kind + ".txt", source);
+    const std::string output =
+        Maskctl(absl::StrCat("check --local --kind=", kind, " --text='", text, "' ", file)).output;
+    const std::size_t begin = output.find("rule ");
+    const std::size_t end = output.find("allowed ");
+    return begin == std::string::npos ? "" : output.substr(begin, end - begin);
+  };
+  EXPECT_EQ(rules("regex", "ab[0-9]+c", "abx"), "rule        1:3, [0-9]\n");
+  EXPECT_EQ(rules("regex", "(?!ab)a[a-c]", "ab"),
+            "rule        1:1, (?!ab)\nrule        1:8, [a-c]\n");
+  EXPECT_EQ(rules("choice", "[\"red\", \"rose\"]", "rx"),
+            "rule        /0 (1:2), \"red\" goes on with \"ed\"\n"
+            "rule        /1 (1:9), \"rose\" goes on with \"ose\"\n");
+  EXPECT_EQ(rules("response_format", R"({"type": "regex", "pattern": "a[bc]"})", "ax"),
+            "rule        /pattern (1:32), [bc], at 1:2 in it\n");
+  EXPECT_EQ(rules("structural_tag",
+                  R"({"structures": [{"begin": "<a>", "schema": {"maximum": 3, "type": "integer"},
+                      "end": "</a>"}], "triggers": ["<a"]})",
+                  "<a>4"),
+            "rule        /structures/0/schema/type (1:67), type: \"integer\"\n");
+}
+
 TEST_F(MaskctlTest, ThePlaygroundStaysOnThisMachine) {
   const Outcome outcome = Maskctl("playground --local --listen=0.0.0.0:0");
   EXPECT_EQ(outcome.exit, 2);

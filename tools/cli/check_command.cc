@@ -1,5 +1,5 @@
 // maskctl check: does this text, or this list of tokens, satisfy the grammar? The server judges.
-// Why a text is refused is found here, in the source that was sent (playground/sources.h).
+// Why a text is refused is found here, in the source that was sent (reasons/source_reason.h).
 //
 // Invariant  exit status 0 says that the whole text is accepted and may end there.
 // Cost       one call, and for a refused text one walk through its source.
@@ -14,7 +14,7 @@
 #include "absl/strings/str_split.h"
 #include <nlohmann/json.hpp>
 
-#include "playground/sources.h"
+#include "reasons/source_reason.h"
 #include "tools/cli/command.h"
 #include "tools/cli/connection.h"
 #include "tools/cli/grammar_flags.h"
@@ -61,28 +61,40 @@ absl::Status ReadInput(const Flags& flags, v1::CheckRequest& request) {
   return absl::OkStatus();
 }
 
-// Where a refused text stands in its grammar, and the rules that speak there.
-playground::Reason ReasonOf(const v1::CheckRequest& request, const v1::CheckStop& stop) {
+// Where a refused text stands in its grammar, and the rules that speak there. Tokens are not known
+// here: of them the server alone says where the rule stands.
+reasons::Reason ReasonOf(const client::Client& client, const v1::CheckRequest& request,
+                         const v1::CheckStop& stop) {
   if (request.input_case() != v1::CheckRequest::kRawText) return {};
-  const playground::Source source(request.grammar().kind(), request.grammar().source());
+  const reasons::Source source(request.grammar().kind(), request.grammar().source());
+  const auto is_viable = [&](absl::string_view text) {
+    v1::CheckRequest longer = request;
+    longer.set_raw_text(std::string(text));
+    const auto response = client.Check(longer);
+    return !response.ok() || response->accepted();
+  };
   return source.ReasonBehind(
-      request.raw_text().substr(0, static_cast<std::size_t>(stop.byte_offset())));
+      request.raw_text().substr(0, static_cast<std::size_t>(stop.byte_offset())), is_viable);
 }
 
-std::string ReasonText(const playground::Reason& reason) {
+std::string ReasonText(const reasons::Reason& reason) {
   std::string text = reason.where.empty() ? "" : absl::StrCat("stands      ", reason.where, "\n");
-  for (const playground::PlacedRule& rule : reason.rules) {
-    absl::StrAppend(&text, "rule        ", rule.place, " (", rule.span.line, ":", rule.span.column,
-                    "), ", rule.says, "\n");
+  for (const reasons::PlacedRule& rule : reason.rules) {
+    const std::string at = absl::StrCat(rule.span.line, ":", rule.span.column);
+    absl::StrAppend(&text, "rule        ", rule.place,
+                    rule.place == at ? "" : absl::StrCat(" (", at, ")"), ", ", rule.says, "\n");
   }
+  if (reason.left_out > 0) absl::StrAppend(&text, "rules       ", reason.left_out, " more\n");
   return text;
 }
 
-std::string StopText(const v1::CheckRequest& request, const v1::CheckStop& stop) {
+std::string StopText(const reasons::Reason& reason, const v1::CheckStop& stop) {
   std::string text = absl::StrCat(Painted("refused", Tone::kBad), " at byte ", stop.byte_offset());
   if (stop.has_token_index()) absl::StrAppend(&text, ", token ", stop.token_index());
   absl::StrAppend(&text, ": ", Quoted(stop.refused()), "\n");
-  text += ReasonText(ReasonOf(request, stop));
+  text += ReasonText(reason);
+  if (reason.rules.empty() && !stop.rule_place().empty())
+    absl::StrAppend(&text, "rule        ", stop.rule_place(), "\n");
   absl::StrAppend(&text, "allowed     ", stop.allowed_count(), " tokens");
   for (const v1::AllowedToken& token : stop.allowed_sample()) {
     absl::StrAppend(&text, &token == &stop.allowed_sample(0) ? ", such as " : " ",
@@ -92,18 +104,18 @@ std::string StopText(const v1::CheckRequest& request, const v1::CheckStop& stop)
 }
 
 // The server's answer, and beside it the reason where the text is refused.
-std::string AnswerJson(const v1::CheckRequest& request, const v1::CheckResponse& response) {
+std::string AnswerJson(const reasons::Reason& reason, const v1::CheckResponse& response) {
   Json json = Json::parse(JsonText(response));
   if (!response.accepted()) {
-    const playground::Reason reason = ReasonOf(request, response.stop());
     Json rules = Json::array();
-    for (const playground::PlacedRule& rule : reason.rules) {
+    for (const reasons::PlacedRule& rule : reason.rules) {
       rules.push_back({{"place", rule.place},
                        {"line", rule.span.line},
                        {"column", rule.span.column},
                        {"says", rule.says}});
     }
-    json["reason"] = {{"stands", reason.where}, {"rules", std::move(rules)}};
+    json["reason"] = {
+        {"stands", reason.where}, {"rules", std::move(rules)}, {"left_out", reason.left_out}};
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -122,12 +134,12 @@ std::string MessageText(const v1::ChatMessage& message) {
   return text;
 }
 
-int Report(const v1::CheckRequest& request, const v1::CheckResponse& response, bool as_json) {
+int Report(const reasons::Reason& reason, const v1::CheckResponse& response, bool as_json) {
   const int exit = response.accepted() && response.may_end() ? kExitYes : kExitNo;
   if (as_json) {
-    absl::PrintF("%s", AnswerJson(request, response));
+    absl::PrintF("%s", AnswerJson(reason, response));
   } else if (!response.accepted()) {
-    absl::PrintF("%s", StopText(request, response.stop()));
+    absl::PrintF("%s", StopText(reason, response.stop()));
   } else if (!response.may_end()) {
     absl::PrintF("%s\n", Painted("accepted so far, but the text may not end here", Tone::kWarning));
   } else {
@@ -149,7 +161,10 @@ absl::StatusOr<int> RunCheck(const Flags& flags) {
   request.set_tokenizer((*connection)->tokenizer());
   const auto response = (*connection)->client().Check(request);
   if (!response.ok()) return response.status();
-  return Report(request, *response, flags.Has("json"));
+  const reasons::Reason reason = response->accepted()
+                                     ? reasons::Reason()
+                                     : ReasonOf((*connection)->client(), request, response->stop());
+  return Report(reason, *response, flags.Has("json"));
 }
 
 }  // namespace
@@ -160,7 +175,8 @@ const Command kCheckCommand = {
     "runs a text or a token list through a grammar",
     "SCHEMA is a file, or \"-\" for standard input. Exit status 0 only when the whole input is\n"
     "accepted and the text may end there; else it says where the input left the grammar, which\n"
-    "rules of a schema speak there, and what was allowed. Of an answer to a chat request it says\n"
+    "rules of its source speak there, and what was allowed. Of an answer to a chat request it "
+    "says\n"
     "what it reads as.\n\n"
     "  maskctl check order.json --text='{\"id\": 7}'\n",
     &CheckFlags,

@@ -21,7 +21,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/cpp/base/errors.h"
-#include "playground/source_place.h"
+#include "reasons/source_place.h"
 #include "tools/cli/command.h"
 #include "tools/cli/connection.h"
 #include "tools/cli/grammar_flags.h"
@@ -174,7 +174,7 @@ Linted Lint(const Connection& connection, const v1::Grammar& grammar, const Lint
 }
 
 std::string LineText(const std::string& file, const std::string& source, const Finding& finding) {
-  const auto span = playground::FindPlace(source, finding.place);
+  const auto span = reasons::FindPlace(source, finding.place);
   const auto severity = static_cast<std::size_t>(finding.severity);
   return absl::StrCat(
       file, span.has_value() ? absl::StrCat(":", span->line, ":", span->column) : "", ": ",
@@ -190,7 +190,7 @@ Json FindingJson(const std::string& file, const std::string& source, const Findi
                {"place", finding.place},
                {"message", finding.message},
                {"fix", finding.fix}};
-  if (const auto span = playground::FindPlace(source, finding.place); span.has_value()) {
+  if (const auto span = reasons::FindPlace(source, finding.place); span.has_value()) {
     json["line"] = span->line;
     json["column"] = span->column;
   }

@@ -16,8 +16,8 @@ import sys
 LEAST_LINES = 150
 LEAST_IDEA_LINES = 2
 ROOMS = [
-    "cache", "client", "cpu", "grammar_core", "local", "memory", "metrics", "playground", "ring",
-    "service", "tools",
+    "cache", "client", "cpu", "grammar_core", "local", "memory", "metrics", "playground", "reasons",
+    "ring", "service", "tools",
 ]
 MARKS = ["Invariant", "Cost", "Source", "Threads", "Bounds"]
 MARK = re.compile(rf"// (?:{'|'.join(MARKS)})\s\s+\S")

@@ -45,13 +45,14 @@ GRAMMAR_CORE = COMPILE | {CORE + "matcher"}
 # speak in. The engine's rooms between are hidden, by headers of headers too: check_hidden_headers.py.
 HIDDEN = {CORE + room for room in ("terms", "intersection", "derivatives", "automaton", "mask_routes",
                                    "unique_items", "rows", "completion")}
+REASONS = FRONTEND | {"reasons"}
 CACHE = GRAMMAR_CORE - HIDDEN | {"cache", "metrics"}
 MEMORY = BASE | {"memory"}
 SERVICE_BASE = BASE | {"metrics", PROCESS + "base"}
 CONFIG = SERVICE_BASE | GRAMMAR_CORE - HIDDEN | MEMORY | {PROCESS + "config"}
 CALLERS = CONFIG | CACHE | RING | {PROCESS + "callers"}
 GRAMMARS = CALLERS | {PROCESS + "grammars"}
-SEQUENCES = GRAMMARS | {PROCESS + "sequences"}
+SEQUENCES = GRAMMARS | REASONS | {PROCESS + "sequences"}
 STREAMS = SEQUENCES | {PROCESS + "streams"}
 WIRE = STREAMS | {"protos", PROCESS + "wire"}
 PORTS = CALLERS | {PROCESS + "ports"}
@@ -91,6 +92,7 @@ ALLOWED = {
     CORE + "completion": COMPLETION,
     CORE + "compile": COMPILE,
     CORE + "matcher": GRAMMAR_CORE,
+    "reasons": REASONS,
     "memory": MEMORY,
     "metrics": {"metrics"},
     "cache": CACHE,

@@ -62,6 +62,7 @@ ROOMS = [
     "memory",
     "metrics",
     "playground",
+    "reasons",
     "ring",
     "service/admin",
     "service/base",

@@ -67,6 +67,35 @@ class TagMaker {
     return Call(NamesOf(tool), family_.call);
   }
 
+  // Nothing where any text may be the answer.
+  [[nodiscard]] absl::StatusOr<std::optional<std::string>> ResponseFormat() const {
+    if (!request_.response_format.has_value()) return std::nullopt;
+    const JsonValue& at = *request_.response_format;
+    if (!at.is_object()) return InvalidAt(at.Pointer(), "must be an object");
+    const std::optional<JsonValue> type = at.Find("type");
+    const absl::string_view name = type.has_value() && type->is_string() ? type->text() : "";
+    if (name == "text") return std::nullopt;
+    if (name == "json_object") return SchemaFormat(R"({"type":"object"})", kJson);
+    if (name == "json_schema") {
+      const std::optional<JsonValue> named = at.Find("json_schema");
+      const std::optional<JsonValue> schema =
+          named.has_value() && named->is_object() ? named->Find("schema") : std::nullopt;
+      if (schema.has_value()) return SchemaFormat(PlainSchema(*schema), kJson);
+      return InvalidAt(absl::StrCat(at.Pointer(), "/json_schema/schema"), "is missing");
+    }
+    if (name == "structural_tag") {
+      const std::optional<JsonValue> format = at.Find("format");
+      if (format.has_value()) return format->Compact();
+    }
+    if (name == "regex") {
+      const std::optional<JsonValue> pattern = at.Find("pattern");
+      if (pattern.has_value() && pattern->is_string()) return Pattern(pattern->text());
+    }
+    return UnsupportedAt(at.Pointer(), "a response format of this shape",
+                         "known are text, json_object, json_schema, regex with a pattern and "
+                         "structural_tag with a format");
+  }
+
  private:
   using Parts = std::vector<ChatFamily::Part>;
 
@@ -201,35 +230,6 @@ class TagMaker {
                         R"(,"stop_after_first":)", Flag(in_section || !request_.parallel), "}");
   }
 
-  // Nothing where any text may be the answer.
-  [[nodiscard]] absl::StatusOr<std::optional<std::string>> ResponseFormat() const {
-    if (!request_.response_format.has_value()) return std::nullopt;
-    const JsonValue& at = *request_.response_format;
-    if (!at.is_object()) return InvalidAt(at.Pointer(), "must be an object");
-    const std::optional<JsonValue> type = at.Find("type");
-    const absl::string_view name = type.has_value() && type->is_string() ? type->text() : "";
-    if (name == "text") return std::nullopt;
-    if (name == "json_object") return SchemaFormat(R"({"type":"object"})", kJson);
-    if (name == "json_schema") {
-      const std::optional<JsonValue> named = at.Find("json_schema");
-      const std::optional<JsonValue> schema =
-          named.has_value() && named->is_object() ? named->Find("schema") : std::nullopt;
-      if (schema.has_value()) return SchemaFormat(PlainSchema(*schema), kJson);
-      return InvalidAt(absl::StrCat(at.Pointer(), "/json_schema/schema"), "is missing");
-    }
-    if (name == "structural_tag") {
-      const std::optional<JsonValue> format = at.Find("format");
-      if (format.has_value()) return format->Compact();
-    }
-    if (name == "regex") {
-      const std::optional<JsonValue> pattern = at.Find("pattern");
-      if (pattern.has_value() && pattern->is_string()) return Pattern(pattern->text());
-    }
-    return UnsupportedAt(at.Pointer(), "a response format of this shape",
-                         "known are text, json_object, json_schema, regex with a pattern and "
-                         "structural_tag with a format");
-  }
-
   const ChatRequest& request_;
   const ChatFamily& family_;
   const bool one_for_all_;
@@ -251,20 +251,46 @@ std::string ArgumentsSchema(const ChatRequest& request, const ChatTool& tool,
   return *schemas->Text(schema.source(), [&] { return PlainSchema(schema); });
 }
 
-absl::StatusOr<ChatTagText> MakeChatTag(const ChatRequest& request, SchemaStore* schemas) {
-  ChatTagText tag;
-  // A response format, or a text of the family, may have what means a tool here.
+namespace {
+
+// Whether a text has what means a tool.
+bool HasToolMark(absl::string_view json) {
   const std::string mark = JsonString(kToolMark);
-  const bool is_plain = !request.response_format.has_value() &&
-                        !absl::StrContains(request.family.content, mark.substr(1, mark.size() - 2));
-  absl::StatusOr<std::string> text = TagMaker(request, is_plain).Whole();
+  return absl::StrContains(json, mark.substr(1, mark.size() - 2));
+}
+
+absl::StatusOr<ChatTagText> MakeTag(const ChatRequest& request, bool one_for_all,
+                                    SchemaStore* schemas) {
+  ChatTagText tag;
+  absl::StatusOr<std::string> text = TagMaker(request, one_for_all).Whole();
   if (!text.ok()) return text.status();
   tag.text = *std::move(text);
-  if (!is_plain) return tag;
+  if (!one_for_all) return tag;
   tag.tools.reserve(request.tools.size());
   for (const ChatTool& tool : request.tools)
     tag.tools.push_back({tool.name, ArgumentsSchema(request, tool, schemas)});
   return tag;
+}
+
+}  // namespace
+
+absl::StatusOr<ChatTagText> MakeChatTag(const ChatRequest& request, SchemaStore* schemas) {
+  // A response format, or a text of the family, may have what means a tool here.
+  const bool is_plain =
+      !request.response_format.has_value() && !HasToolMark(request.family.content);
+  return MakeTag(request, is_plain, schemas);
+}
+
+absl::StatusOr<ChatTagText> MakeChatTagOfEachTool(const ChatRequest& request) {
+  const bool has_mark =
+      HasToolMark(request.family.content) ||
+      (request.response_format.has_value() && HasToolMark(request.response_format->Compact()));
+  if (has_mark) return UnsupportedAt("", "a text that means a tool");
+  return MakeTag(request, true, nullptr);
+}
+
+absl::StatusOr<std::optional<std::string>> ResponseFormatTag(const ChatRequest& request) {
+  return TagMaker(request).ResponseFormat();
 }
 
 absl::StatusOr<std::string> ChatTag(const ChatRequest& request) {

@@ -10,6 +10,7 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_CHAT_CHAT_TAG_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_CHAT_CHAT_TAG_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,11 @@ struct ChatTagText {
 
 // The tag of `request`. `schemas` has the texts of tools that were read before; it may be null.
 absl::StatusOr<ChatTagText> MakeChatTag(const ChatRequest& request, SchemaStore* schemas = nullptr);
+// The same for who asks what of the request a text comes from: it always has one tag for all tools.
+// UNIMPLEMENTED where the request has a text that means a tool there.
+absl::StatusOr<ChatTagText> MakeChatTagOfEachTool(const ChatRequest& request);
+// The part of either that is the response format; nothing where any text may be the answer.
+absl::StatusOr<std::optional<std::string>> ResponseFormatTag(const ChatRequest& request);
 // All of it in one text, with a tag for each tool.
 absl::StatusOr<std::string> ChatTag(const ChatRequest& request);
 

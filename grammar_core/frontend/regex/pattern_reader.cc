@@ -53,6 +53,7 @@ PatternReader::PatternReader(absl::string_view pattern, const RegexOptions& opti
       looks_around_(options.look_around),
       free_spacing_(options.free_spacing),
       shorthands_(options.shorthands),
+      syntax_(options.syntax),
       budget_(budget),
       builder_(builder),
       cursor_(pattern, options.place),
@@ -91,6 +92,7 @@ absl::Status PatternReader::ReadParts() {
 
 absl::Status PatternReader::ReadNext() {
   const std::size_t begin = cursor_.at();
+  part_begin_ = begin;
   const std::uint32_t c = cursor_.Next();
   if (free_spacing_ && PassSpacing(c)) return absl::OkStatus();
   switch (c) {
@@ -106,13 +108,13 @@ absl::Status PatternReader::ReadNext() {
       EndAlternative();
       break;
     case '^':
-      AddAtom(algebra_.TextBegin());
+      AddCondition(algebra_.TextBegin(), PatternSyntax::Kind::kTextBegin);
       break;
     case '$':
-      AddAtom(algebra_.TextEnd());
+      AddCondition(algebra_.TextEnd(), PatternSyntax::Kind::kTextEnd);
       break;
     case '.':
-      AddAtom(algebra_.Chars(flags_.dot_all ? CharSet::All() : shorthands_.dot));
+      AddChars(flags_.dot_all ? CharSet::All() : shorthands_.dot);
       break;
     case '*':
       return Quantify(begin, {0, kUnbounded});
@@ -145,7 +147,8 @@ bool PatternReader::PassSpacing(std::uint32_t c) {
 
 absl::Status PatternReader::ReadWordBoundary(std::size_t begin, bool negated) {
   if (shorthands_.words != WordChars()) return cursor_.Unsupported(begin, "word boundary");
-  AddAtom(algebra_.WordBoundary(negated));
+  AddCondition(algebra_.WordBoundary(negated),
+               negated ? PatternSyntax::Kind::kNoBoundary : PatternSyntax::Kind::kBoundary);
   return absl::OkStatus();
 }
 
@@ -156,10 +159,10 @@ absl::Status PatternReader::ReadBackslash(std::size_t begin) {
   }
   switch (cursor_.Next()) {
     case 'A':
-      AddAtom(algebra_.TextBegin());
+      AddCondition(algebra_.TextBegin(), PatternSyntax::Kind::kTextBegin);
       return absl::OkStatus();
     case 'z':
-      AddAtom(algebra_.TextEnd());
+      AddCondition(algebra_.TextEnd(), PatternSyntax::Kind::kTextEnd);
       return absl::OkStatus();
     case 'b':
       return ReadWordBoundary(begin, false);
@@ -175,14 +178,14 @@ absl::Status PatternReader::ReadBackslash(std::size_t begin) {
     AddCharacter(*escaped->character);
     return absl::OkStatus();
   }
-  AddAtom(algebra_.Chars(escaped->set));
+  AddChars(escaped->set);
   return budget_->Spend(SetUnits(escaped->set.ranges().size(), flags_.fold));
 }
 
 absl::Status PatternReader::ReadBrackets() {
   const absl::StatusOr<CharSet> set = ReadClass(cursor_, {flags_.fold, shorthands_}, *budget_);
   if (!set.ok()) return set.status();
-  AddAtom(algebra_.Chars(*set));
+  AddChars(*set);
   return absl::OkStatus();
 }
 
@@ -273,6 +276,7 @@ absl::Status PatternReader::OpenGroup(std::size_t begin, Flags inside,
   if (depth > limits_.source_depth)
     return cursor_.Limit(begin, "source_depth", limits_.source_depth, depth);
   groups_.push_back({begin, flags_, look});
+  if (syntax_ != nullptr) syntax_->Open(begin, look.has_value());
   flags_ = inside;
   return absl::OkStatus();
 }
@@ -282,6 +286,7 @@ absl::Status PatternReader::CloseGroup(std::size_t begin) {
   Group group = std::move(groups_.back());
   groups_.pop_back();
   flags_ = group.flags_outside;
+  if (syntax_ != nullptr) syntax_->Close(cursor_.at());
   PatternPart part = EndOf(&group);
   if (!group.look.has_value()) {
     AddPart(std::move(part), Last::kAtom);
@@ -307,6 +312,7 @@ absl::Status PatternReader::Quantify(std::size_t begin, Counts counts) {
   std::optional<PatternPart> repeated =
       look_around_.Repeat(std::move(part), counts.min, counts.max, begin);
   if (!repeated.has_value()) return cursor_.Unsupported(begin, "repetition of a word boundary");
+  if (syntax_ != nullptr) syntax_->Repeat(counts.min, counts.max, cursor_.at());
   group.sequence.push_back(*std::move(repeated));
   group.last = Last::kQuantified;
   return absl::OkStatus();
@@ -358,6 +364,16 @@ absl::StatusOr<std::uint32_t> PatternReader::ReadCount() {
 
 void PatternReader::AddAtom(ContextLanguage atom) { AddPart({std::move(atom)}, Last::kAtom); }
 
+void PatternReader::AddChars(const CharSet& set) {
+  if (syntax_ != nullptr) syntax_->Characters(part_begin_, cursor_.at(), set);
+  AddAtom(algebra_.Chars(set));
+}
+
+void PatternReader::AddCondition(ContextLanguage condition, PatternSyntax::Kind kind) {
+  if (syntax_ != nullptr) syntax_->Condition(kind, part_begin_, cursor_.at());
+  AddAtom(std::move(condition));
+}
+
 void PatternReader::AddPart(PatternPart part, Last last) {
   assert(!groups_.empty());
   groups_.back().sequence.push_back(std::move(part));
@@ -372,11 +388,16 @@ void PatternReader::AddCharacter(std::uint32_t c) {
     const ContextLanguage made = algebra_.Chars(flags_.fold ? FoldCase(one) : one);
     found = known.emplace(c, made.In(Neighbour::kNone, Neighbour::kNone)).first;
   }
+  if (syntax_ != nullptr) {
+    const CharSet one = CharSet::One(c);
+    syntax_->Characters(part_begin_, cursor_.at(), flags_.fold ? FoldCase(one) : one);
+  }
   AddAtom(ContextLanguage(found->second));
 }
 
 void PatternReader::EndAlternative() {
   assert(!groups_.empty());
+  if (syntax_ != nullptr) syntax_->EndAlternative();
   Group& group = groups_.back();
   group.alternatives.push_back(look_around_.Sequence(std::exchange(group.sequence, {})));
   group.last = Last::kNothing;

@@ -22,6 +22,7 @@
 #include "grammar_core/frontend/regex/look_around.h"
 #include "grammar_core/frontend/regex/pattern_cursor.h"
 #include "grammar_core/frontend/regex/pattern_part.h"
+#include "grammar_core/frontend/regex/pattern_syntax.h"
 #include "grammar_core/frontend/regex/regex_options.h"
 #include "grammar_core/ir/ir_builder.h"
 
@@ -85,6 +86,9 @@ class PatternReader {
 
   absl::Status ReadParts();
   void AddAtom(ContextLanguage atom);
+  // One character of a set, and a condition on what stands beside the place.
+  void AddChars(const CharSet& set);
+  void AddCondition(ContextLanguage condition, PatternSyntax::Kind kind);
   void AddPart(PatternPart part, Last last);
   void AddCharacter(std::uint32_t c);
   void EndAlternative();
@@ -95,12 +99,14 @@ class PatternReader {
   const bool looks_around_;
   const bool free_spacing_;
   const Shorthands& shorthands_;
+  PatternSyntaxMaker* const syntax_;  // null: nobody asks
   Budget* const budget_;
   IrBuilder* const builder_;
   PatternCursor cursor_;
   ContextAlgebra algebra_;
   LookAround look_around_;
   Flags flags_;
+  std::size_t part_begin_ = 0;  // where what is being read begins
   std::vector<Group> groups_;
   absl::flat_hash_set<absl::string_view> names_;
   // The languages of single characters met, by character and fold.

@@ -9,6 +9,8 @@
 
 namespace maskd {
 
+class PatternSyntaxMaker;
+
 // A plain value; the default is a pattern that is the whole text of a grammar.
 struct RegexOptions {
   // False: the whole text matches. True: some part of it does, as in JSON Schema's `pattern`.
@@ -29,6 +31,8 @@ struct RegexOptions {
   // Bytes before the pattern in the text given: a pattern that is a part of a longer source has its
   // errors at line:column of that source.
   std::size_t begin = 0;
+  // Is told what the pattern consists of as it is read; null: nobody asks.
+  PatternSyntaxMaker* syntax = nullptr;
 };
 
 }  // namespace maskd

@@ -11,6 +11,7 @@
 #include "grammar_core/base/budget.h"
 #include "grammar_core/compile/compiler.h"
 #include "service/grammars/tokenizer_store.h"
+#include "service/sequences/rule_place.h"
 
 namespace maskd::service {
 namespace {
@@ -32,13 +33,16 @@ std::shared_ptr<TokenizerSpace> Space() {
 
 class CheckerTest : public testing::Test {
  protected:
-  CheckOutcome Check(const std::string& format, const std::string& text) {
+  cache::GrammarPtr Compile(const std::string& format) {
     Budget budget{Budget::Bounds()};
-    const auto grammar = CompileGrammar(
+    auto grammar = CompileGrammar(
         {"structural_tag", R"({"type":"structural_tag","format":)" + format + "}", {}},
         tokenizer_.space(), Limits(), budget);
     EXPECT_TRUE(grammar.ok()) << grammar.status();
-    auto outcome = CheckText(*grammar, tokenizer_, text);
+    return *std::move(grammar);
+  }
+  CheckOutcome Check(const std::string& format, const std::string& text) {
+    auto outcome = CheckText(Compile(format), tokenizer_, text);
     EXPECT_TRUE(outcome.ok()) << outcome.status();
     return outcome.ok() ? *std::move(outcome) : CheckOutcome();
   }
@@ -55,6 +59,14 @@ TEST_F(CheckerTest, WhatIsRefusedBehindAMarkerInFreeTextIsNoError) {
   EXPECT_EQ(refused.byte_offset, 17);
   EXPECT_EQ(refused.allowed, nullptr) << "tokens of the text do not lead there";
   EXPECT_EQ(refused.refused, ":");
+}
+
+TEST_F(CheckerTest, APlaceBehindAMarkerIsThatOfItsSpelling) {
+  const std::string format = R"({"type":"tag","begin":"<|tool_call>","end":"",
+      "content":{"type":"json_schema","json_schema":{"type":"object"}}})";
+  EXPECT_EQ(Check(format, "<|tool_call>[").rule_place, "/format/content/json_schema/type");
+  EXPECT_EQ(Check(format, "x").rule_place, "/format/begin");
+  EXPECT_EQ(RulePlaceBehind(Compile(format), "<|tool_call>{}"), "");
 }
 
 }  // namespace

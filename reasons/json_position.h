@@ -3,8 +3,8 @@
 //
 // Input    the beginning of a JSON text, as a grammar has taken it; it is not validated.
 // Threads  plain values.
-#ifndef MASKD_PLAYGROUND_JSON_POSITION_H_
-#define MASKD_PLAYGROUND_JSON_POSITION_H_
+#ifndef MASKD_REASONS_JSON_POSITION_H_
+#define MASKD_REASONS_JSON_POSITION_H_
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace maskd::playground {
+namespace maskd::reasons {
 
 // A member of an object, or an item of an array.
 struct JsonStep {
@@ -49,6 +49,6 @@ std::string PointerOf(const std::vector<JsonStep>& path);
 // "in the string /a/0", for people.
 std::string DescribePosition(const JsonPosition& position);
 
-}  // namespace maskd::playground
+}  // namespace maskd::reasons
 
-#endif  // MASKD_PLAYGROUND_JSON_POSITION_H_
+#endif  // MASKD_REASONS_JSON_POSITION_H_

@@ -2,7 +2,7 @@
 //
 // By hand where each part is named, and against the shared vectors. Other projects judged their
 // texts: behind each beginning of a text that a grammar has, some part must be named.
-#include "grammar_core/frontend/notation/next_parts.h"
+#include "grammar_core/frontend/places/rule_places.h"
 
 #include <memory>
 #include <string>
@@ -11,7 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "grammar_core/frontend/rule_places.h"
+#include "grammar_core/frontend/places/place_network.h"
 #include "tests/frontend/shared_vectors.h"
 
 namespace maskd {
@@ -22,7 +22,7 @@ using testing::ElementsAre;
 // Each as "RULE: the source from there on, to the end of the line".
 std::vector<std::string> PartsBehind(const std::string& kind, const std::string& source,
                                      const std::string& taken) {
-  const auto network = ReadNextParts({.kind = kind, .text = source});
+  const auto network = ReadPlaces({.kind = kind, .text = source});
   if (network == nullptr) return {"no network"};
   const auto parts = network->Behind(taken);
   if (!parts.has_value()) return {"not known"};
@@ -41,9 +41,9 @@ struct PartsCase {
   std::vector<std::string> parts;
 };
 
-class NextPartsTest : public testing::TestWithParam<PartsCase> {};
+class RulePlacesTest : public testing::TestWithParam<PartsCase> {};
 
-TEST_P(NextPartsTest, NamesWhatMayComeNext) {
+TEST_P(RulePlacesTest, NamesWhatMayComeNext) {
   EXPECT_THAT(PartsBehind(GetParam().kind, GetParam().source, GetParam().taken),
               testing::ElementsAreArray(GetParam().parts));
 }
@@ -54,7 +54,7 @@ constexpr char kOrder[] =
     "name ::= \"tea\" | \"cake\"\n";
 
 INSTANTIATE_TEST_SUITE_P(
-    Texts, NextPartsTest,
+    Texts, RulePlacesTest,
     testing::ValuesIn(std::vector<PartsCase>{
         {"Begin", "gbnf", kOrder, "", {"root: \"order \" item (\", \" item)* \".\""}},
         {"WithinALiteral", "gbnf", kOrder, "ord", {"root: \"order \" item (\", \" item)* \".\""}},
@@ -94,22 +94,28 @@ INSTANTIATE_TEST_SUITE_P(
          "start: \"a\" \"b\"\n%ignore \" \"\n",
          "a ",
          {"start: \"b\"", "%ignore: \" \""}},
-        {"OtherKind", "regex", "[a-z]", "", {"no network"}},
+        {"CountsAreFollowed", "gbnf", "root ::= \"a\"{2} \"b\"\n", "aa", {"root: \"b\""}},
+        {"CountsInCounts",
+         "gbnf",
+         "root ::= (\"a\"{2} \"b\"){2} \"c\"\n",
+         "aabaab",
+         {"root: \"c\""}},
+        {"OtherKind", "choice", R"(["a"])", "", {"no network"}},
         {"NoGrammar", "gbnf", "root ::= (", "", {"no network"}},
     }),
     [](const auto& test) { return test.param.name; });
 
-TEST(NextPartsTest, ATextThatTakesTooMuchHasNoAnswer) {
-  const std::string text(NextParts::kMostItems, 'a');
+TEST(RulePlacesTest, ATextThatTakesTooMuchHasNoAnswer) {
+  const std::string text(PlaceNetwork::kMostItems, 'a');
   EXPECT_THAT(PartsBehind("gbnf", "root ::= root root | \"a\"\n", text), ElementsAre("not known"));
 }
 
-TEST(NextPartsTest, SomePartIsNamedBehindEachBeginningOfATextThatTheGrammarHas) {
+TEST(RulePlacesTest, SomePartIsNamedBehindEachBeginningOfATextThatTheGrammarHas) {
   const auto vectors = SharedLines("vectors/grammar-open.jsonl");
   if (vectors.empty()) GTEST_SKIP() << "SKIPPED: shared/vectors is not there (MASKD_SHARED_DIR)";
   int beginnings = 0;
   for (const auto& vector : vectors) {
-    const auto network = ReadNextParts(
+    const auto network = ReadPlaces(
         {.kind = vector["kind"].get<std::string>(), .text = vector["grammar"].get<std::string>()});
     if (network == nullptr) continue;
     SCOPED_TRACE(vector["id"].get<std::string>());

@@ -1,5 +1,5 @@
 // Where a JSON text stands, and which rules of a schema speak there.
-#include "playground/schema_rules.h"
+#include "reasons/schema_rules.h"
 
 #include <string>
 #include <vector>
@@ -7,9 +7,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "playground/json_position.h"
+#include "reasons/json_position.h"
 
-namespace maskd::playground {
+namespace maskd::reasons {
 namespace {
 
 using testing::ElementsAre;
@@ -109,4 +109,4 @@ TEST(SchemaRulesTest, RulesAreBounded) {
 }
 
 }  // namespace
-}  // namespace maskd::playground
+}  // namespace maskd::reasons

@@ -5,10 +5,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "playground/notation_span.h"
-#include "playground/sources.h"
+#include "reasons/notation_span.h"
+#include "reasons/source_reason.h"
 
-namespace maskd::playground {
+namespace maskd::reasons {
 namespace {
 
 using testing::ElementsAre;
@@ -70,11 +70,11 @@ TEST(NotationReasonTest, OfLarkTheTerminalsAndWhatIsIgnored) {
   EXPECT_THAT(SaidBehind(source, "a"), ElementsAre("NUMBER: /[0-9]+/", "%ignore: \" \""));
 }
 
-TEST(NotationReasonTest, NothingIsSaidOfOtherKindsAndOfTextsThatTheGrammarDoesNotHave) {
-  EXPECT_THAT(SaidBehind(Source("regex", "[a-z]"), ""), IsEmpty());
+TEST(NotationReasonTest, NothingIsSaidOfKindsWithoutASourceAndOfTextsThatTheGrammarDoesNotHave) {
+  EXPECT_THAT(SaidBehind(Source("json_object", ""), ""), IsEmpty());
   EXPECT_THAT(SaidBehind(Source("gbnf", "root ::= ("), ""), IsEmpty());
   EXPECT_THAT(SaidBehind(Source("gbnf", kOrder), "x"), IsEmpty());
 }
 
 }  // namespace
-}  // namespace maskd::playground
+}  // namespace maskd::reasons

@@ -6,7 +6,7 @@
 // (Skip() counts brackets).
 //
 // Cost     one pass over the source, no memory but the pointer's names.
-#include "playground/source_place.h"
+#include "reasons/source_place.h"
 
 #include <algorithm>
 #include <string>
@@ -19,7 +19,7 @@
 
 #include "grammar_core/base/utf8.h"
 
-namespace maskd::playground {
+namespace maskd::reasons {
 namespace {
 
 class Scanner {
@@ -167,4 +167,4 @@ std::optional<SourceSpan> FindPlace(absl::string_view source, absl::string_view 
   return FindLine(source, line, column);
 }
 
-}  // namespace maskd::playground
+}  // namespace maskd::reasons

@@ -4,15 +4,15 @@
 //          (RFC 6901) into a source that is JSON.
 // Cost     one pass over the source.
 // Threads  pure functions.
-#ifndef MASKD_PLAYGROUND_SOURCE_PLACE_H_
-#define MASKD_PLAYGROUND_SOURCE_PLACE_H_
+#ifndef MASKD_REASONS_SOURCE_PLACE_H_
+#define MASKD_REASONS_SOURCE_PLACE_H_
 
 #include <cstddef>
 #include <optional>
 
 #include "absl/strings/string_view.h"
 
-namespace maskd::playground {
+namespace maskd::reasons {
 
 // From `begin` to `end`, with line and column of the begin for people.
 struct SourceSpan {
@@ -29,6 +29,6 @@ SourceSpan WithLine(absl::string_view source, SourceSpan span);
 // request, such as "options.indent").
 std::optional<SourceSpan> FindPlace(absl::string_view source, absl::string_view place);
 
-}  // namespace maskd::playground
+}  // namespace maskd::reasons
 
-#endif  // MASKD_PLAYGROUND_SOURCE_PLACE_H_
+#endif  // MASKD_REASONS_SOURCE_PLACE_H_

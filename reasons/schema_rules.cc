@@ -5,7 +5,7 @@
 // Invariant  a subschema is in the set once, by its pointer, so a circle of $refs ends.
 // Cost       each step of the path looks at kMostSchemas subschemas at most.
 
-#include "playground/schema_rules.h"
+#include "reasons/schema_rules.h"
 
 #include <algorithm>
 #include <span>
@@ -16,7 +16,7 @@
 #include "absl/strings/str_replace.h"
 #include <re2/re2.h>
 
-namespace maskd::playground {
+namespace maskd::reasons {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -212,4 +212,4 @@ std::vector<SchemaRule> FindRules(const Json& root, const std::string& schema_po
   return rules;
 }
 
-}  // namespace maskd::playground
+}  // namespace maskd::reasons

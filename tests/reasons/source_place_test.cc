@@ -1,4 +1,4 @@
-#include "playground/source_place.h"
+#include "reasons/source_place.h"
 
 #include <string>
 #include <vector>
@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace maskd::playground {
+namespace maskd::reasons {
 namespace {
 
 struct PlaceCase {
@@ -63,4 +63,4 @@ TEST(SourcePlaceTest, DeepNestingCostsNoStack) {
 }
 
 }  // namespace
-}  // namespace maskd::playground
+}  // namespace maskd::reasons

@@ -1,11 +1,11 @@
-#include "playground/json_position.h"
+#include "reasons/json_position.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include <nlohmann/json.hpp>
 
-namespace maskd::playground {
+namespace maskd::reasons {
 namespace {
 
 using What = JsonPosition::What;
@@ -144,4 +144,4 @@ std::string DescribePosition(const JsonPosition& position) {
   return absl::StrCat(words, " ", pointer.empty() ? "at the root" : pointer);
 }
 
-}  // namespace maskd::playground
+}  // namespace maskd::reasons

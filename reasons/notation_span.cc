@@ -1,4 +1,4 @@
-#include "playground/notation_span.h"
+#include "reasons/notation_span.h"
 
 #include <algorithm>
 #include <cassert>
@@ -8,7 +8,7 @@
 
 #include "grammar_core/base/utf8.h"
 
-namespace maskd::playground {
+namespace maskd::reasons {
 namespace {
 
 // What ends a part that begins with this; 0: nothing does.
@@ -61,4 +61,4 @@ std::string NotationText(absl::string_view source, const SourceSpan& span) {
   return absl::StrCat(text.substr(0, cut), "...");
 }
 
-}  // namespace maskd::playground
+}  // namespace maskd::reasons

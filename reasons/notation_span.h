@@ -2,17 +2,17 @@
 //
 // Cost     one pass over the source up to the part's end.
 // Threads  pure functions.
-#ifndef MASKD_PLAYGROUND_NOTATION_SPAN_H_
-#define MASKD_PLAYGROUND_NOTATION_SPAN_H_
+#ifndef MASKD_REASONS_NOTATION_SPAN_H_
+#define MASKD_REASONS_NOTATION_SPAN_H_
 
 #include <cstddef>
 #include <string>
 
 #include "absl/strings/string_view.h"
 
-#include "playground/source_place.h"
+#include "reasons/source_place.h"
 
-namespace maskd::playground {
+namespace maskd::reasons {
 
 inline constexpr std::size_t kMostNotation = 60;
 
@@ -23,6 +23,6 @@ SourceSpan SpanOfNotation(absl::string_view source, std::size_t at);
 // Its text, cut short to kMostNotation bytes and "...".
 std::string NotationText(absl::string_view source, const SourceSpan& span);
 
-}  // namespace maskd::playground
+}  // namespace maskd::reasons
 
-#endif  // MASKD_PLAYGROUND_NOTATION_SPAN_H_
+#endif  // MASKD_REASONS_NOTATION_SPAN_H_

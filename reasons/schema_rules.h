@@ -9,8 +9,8 @@
 //            told. A branch of anyOf that the text has left already is named too.
 // Bounds   kMostSchemas subschemas a place, kMostRules rules.
 // Threads  pure functions.
-#ifndef MASKD_PLAYGROUND_SCHEMA_RULES_H_
-#define MASKD_PLAYGROUND_SCHEMA_RULES_H_
+#ifndef MASKD_REASONS_SCHEMA_RULES_H_
+#define MASKD_REASONS_SCHEMA_RULES_H_
 
 #include <cstddef>
 #include <string>
@@ -19,9 +19,9 @@
 #include "absl/strings/string_view.h"
 #include <nlohmann/json.hpp>
 
-#include "playground/json_position.h"
+#include "reasons/json_position.h"
 
-namespace maskd::playground {
+namespace maskd::reasons {
 
 inline constexpr std::size_t kMostSchemas = 256;
 inline constexpr std::size_t kMostRules = 12;
@@ -36,6 +36,6 @@ struct SchemaRule {
 std::vector<SchemaRule> FindRules(const nlohmann::ordered_json& root,
                                   const std::string& schema_pointer, const JsonPosition& position);
 
-}  // namespace maskd::playground
+}  // namespace maskd::reasons
 
-#endif  // MASKD_PLAYGROUND_SCHEMA_RULES_H_
+#endif  // MASKD_REASONS_SCHEMA_RULES_H_

@@ -1,0 +1,66 @@
+// Why a text stops where it does: what of the grammar's source speaks about that place.
+//
+// Exactness  every rule that is named speaks about the place; which of several refused a token is
+//            not told. Of patterns and rules it is what may come next (places/place_network.h):
+//            where the network takes more than the grammar, a part is named only if some character
+//            of it may follow, as far as the caller can say.
+// Bounds     kMostRules rules, kMostViable questions to the caller; sources of kMostSourceBytes.
+// Threads    immutable.
+#ifndef MASKD_REASONS_SOURCE_REASON_H_
+#define MASKD_REASONS_SOURCE_REASON_H_
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include <nlohmann/json.hpp>
+
+#include "grammar_core/frontend/places/place_network.h"
+#include "reasons/reason.h"
+
+namespace maskd::reasons {
+
+inline constexpr int kMostViable = 48;
+
+// Whether some text of the grammar begins so; null: the caller cannot say.
+using IsViable = std::function<bool(absl::string_view text)>;
+
+// A source, and what reasons are looked for in: its network, and of JSON its tree.
+class Source {
+ public:
+  // Parses the text.
+  Source(absl::string_view kind, std::string text);
+
+  // As the caller gave it.
+  [[nodiscard]] const std::string& text() const { return text_; }
+  // What speaks about the place behind `taken`, a beginning of a text of the grammar.
+  [[nodiscard]] Reason ReasonBehind(absl::string_view taken,
+                                    const IsViable& viable = nullptr) const;
+
+ private:
+  // The bytes of a look-around in a pattern.
+  struct Look {
+    std::size_t begin;
+    std::size_t end;
+  };
+
+  bool LeaveOutDead(absl::string_view taken, const IsViable& viable,
+                    std::vector<NextPart>* parts) const;
+  void AddLooks(std::vector<NextPart>* parts) const;
+  void AddSchema(const NextPart& part, absl::string_view taken, Reason* reason) const;
+  [[nodiscard]] PlacedRule RuleOf(const NextPart& part) const;
+  [[nodiscard]] PlacedRule RuleOfText(const NextPart& part) const;
+
+  const std::string kind_;
+  const std::string text_;
+  std::unique_ptr<const PlaceNetwork> network_;  // null: none is known
+  nlohmann::ordered_json json_;                  // of kinds whose source is JSON
+  std::vector<Look> looks_;                      // of a pattern that is the whole source
+};
+
+}  // namespace maskd::reasons
+
+#endif  // MASKD_REASONS_SOURCE_REASON_H_
