@@ -153,8 +153,23 @@ TEST_F(MaskctlTest, LintHoldsOtherKindsToTheCompilerAlone) {
   const std::string grammar = Write("a.gbnf", "root ::= \"a\" foo\n");
   const Outcome outcome = Maskctl("lint --local --kind=gbnf " + grammar);
   EXPECT_EQ(outcome.exit, 1);
-  EXPECT_THAT(outcome.output, StartsWith(absl::StrCat(grammar, ":1:14: error: 1:14: ")));
+  EXPECT_THAT(outcome.output, StartsWith(absl::StrCat(grammar, ":1:14: error: INVALID_ARGUMENT")));
   EXPECT_EQ(Maskctl("lint --local --provider=nobody " + grammar).exit, 2);
+}
+
+TEST_F(MaskctlTest, LintSaysAPlaceOnce) {
+  const std::string grammar = Write("a.gbnf", "root ::= \"a\" foo\n");
+  const std::string schema = Write("a.json", R"({"properties": {"a": {"type": "strin"}}})");
+  const auto times = [](const std::string& text, const std::string& place) {
+    int count = 0;
+    for (std::size_t at = text.find(place); at != std::string::npos; at = text.find(place, at + 1))
+      ++count;
+    return count;
+  };
+  EXPECT_EQ(times(Maskctl("lint --local --kind=gbnf " + grammar).output, "1:14"), 1);
+  const std::string broken = Write("b.json", "{\"type\": }");
+  EXPECT_EQ(times(Maskctl("lint --local " + broken).output, "1:10"), 1);
+  EXPECT_EQ(times(Maskctl("lint --local " + schema).output, "/properties/a/type"), 1);
 }
 
 TEST_F(MaskctlTest, CheckNamesThePlaceForEveryKind) {

@@ -76,6 +76,14 @@ absl::StatusOr<LintOptions> ReadOptions(const Flags& flags) {
   return options;
 }
 
+// The status in words, without its place: that stands before it in the line.
+std::string TextWithoutPlace(const absl::Status& status) {
+  const std::string prefix = absl::StrCat(client::ErrorPlace(status), ": ");
+  std::string text = StatusText(status);
+  const std::size_t at = text.find(prefix);
+  return at == std::string::npos || prefix == ": " ? text : text.erase(at, prefix.size());
+}
+
 // What is said of one grammar.
 struct Linted {
   std::vector<Finding> findings;
@@ -93,7 +101,7 @@ std::optional<v1::GrammarCosts> FindByCompiling(const Connection& connection,
   if (!compiled.ok()) {
     const bool is_unsupported = absl::IsUnimplemented(compiled.status());
     findings->push_back({Severity::kError, is_unsupported ? "not-supported" : "not-compiled",
-                         client::ErrorPlace(compiled.status()), StatusText(compiled.status()),
+                         client::ErrorPlace(compiled.status()), TextWithoutPlace(compiled.status()),
                          is_unsupported ? "--strictness=relax leaves it out with a warning" : ""});
     return std::nullopt;
   }
@@ -176,10 +184,12 @@ Linted Lint(const Connection& connection, const v1::Grammar& grammar, const Lint
 std::string LineText(const std::string& file, const std::string& source, const Finding& finding) {
   const auto span = reasons::FindPlace(source, finding.place);
   const auto severity = static_cast<std::size_t>(finding.severity);
+  const std::string at = span.has_value() ? absl::StrCat(span->line, ":", span->column) : "";
+  // A place that is a line and a column has been said.
+  const std::string place = finding.place == at ? "" : finding.place;
   return absl::StrCat(
-      file, span.has_value() ? absl::StrCat(":", span->line, ":", span->column) : "", ": ",
-      Painted(kSeverities[severity], kTones[severity]), ": ", finding.place,
-      finding.place.empty() ? "" : ": ", finding.message, " [", finding.rule, "]\n",
+      file, at.empty() ? "" : ":", at, ": ", Painted(kSeverities[severity], kTones[severity]), ": ",
+      place, place.empty() ? "" : ": ", finding.message, " [", finding.rule, "]\n",
       finding.fix.empty() ? "" : "    fix: ", finding.fix, finding.fix.empty() ? "" : "\n");
 }
 
