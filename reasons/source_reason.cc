@@ -9,12 +9,14 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
+#include "grammar_core/base/char_set.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/frontend/places/pattern_places.h"
 #include "grammar_core/frontend/places/rule_places.h"
@@ -29,6 +31,9 @@ namespace {
 
 using What = NextPart::What;
 using Json = nlohmann::ordered_json;
+
+// Kinds of characters of one part that are asked about; of a part with more nothing is left out.
+constexpr std::size_t kMostKinds = 16;
 
 // "in the rule item", "in the rules item, price"; at most kMostRules of them, without %ignore.
 std::string DescribeRules(const std::vector<NextPart>& parts) {
@@ -87,14 +92,38 @@ Source::Source(absl::string_view kind, std::string text)
   for (const auto& [begin, end] : LookAroundsOf(*syntax)) looks_.push_back({begin, end});
 }
 
+namespace {
+
+// One character of each kind in `set`, ascending; of more than kMostKinds one more than those.
+std::vector<std::uint32_t> OneOfEach(const CharSet& set, const std::vector<std::uint32_t>& bounds) {
+  std::vector<std::uint32_t> characters;
+  for (const CharRange& range : set.ranges()) {
+    characters.push_back(range.lo);
+    auto bound = std::ranges::upper_bound(bounds, range.lo);
+    for (; bound != bounds.end() && *bound <= range.hi; ++bound) {
+      if (characters.size() > kMostKinds) return characters;
+      characters.push_back(*bound);
+    }
+    if (characters.size() > kMostKinds) return characters;
+  }
+  return characters;
+}
+
+}  // namespace
+
 // True where some character of a part may not follow: then it is held by more than its part.
 bool Source::LeaveOutDead(absl::string_view taken, const IsViable& viable,
                           std::vector<NextPart>* parts) const {
+  const std::vector<std::uint32_t> bounds = network_->Bounds();
   int asked = 0;
   bool is_held = false;
   std::erase_if(*parts, [&](const NextPart& part) {
-    const std::vector<std::uint32_t> characters = network_->Representatives(part.next);
-    bool is_dead = characters.size() <= PlaceNetwork::kMostRepresentatives;
+    // What the network takes for any text, it cannot tell apart.
+    const bool is_open = part.what == What::kSchema || part.next == CharSet::All();
+    const bool asks = !is_open && asked < kMostViable;
+    const std::vector<std::uint32_t> characters =
+        asks ? OneOfEach(part.next, bounds) : std::vector<std::uint32_t>();
+    bool is_dead = !characters.empty() && characters.size() <= kMostKinds;
     for (const std::uint32_t character : characters) {
       if (++asked > kMostViable) return false;
       std::string text(taken);

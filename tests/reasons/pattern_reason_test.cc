@@ -145,6 +145,11 @@ TEST(PatternReasonTest, APartThatALookAroundRulesOutIsNotNamed) {
               ElementsAre("1:3 (?<=a)", "1:9 b", "1:12 (?<=b)", "1:21 b"));
 }
 
+TEST(PatternReasonTest, AWordBoundaryLeavesOnlyWhatMayFollow) {
+  EXPECT_THAT(Said("-\\b.", "-", BeginsOneOf({"-a", "-_"})), ElementsAre("1:4 ."));
+  EXPECT_THAT(Said("a\\b(b|-)", "a", BeginsOneOf({"a-"})), ElementsAre("1:7 -"));
+}
+
 TEST(PatternReasonTest, LongCountsAreApproximated) {
   const auto network = ReadPlaces({.kind = "regex", .text = "a{1,5000}b"});
   ASSERT_NE(network, nullptr);

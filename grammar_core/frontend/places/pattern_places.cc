@@ -8,6 +8,7 @@
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
+#include "grammar_core/frontend/regex/char_classes.h"
 #include "grammar_core/frontend/regex/regex.h"
 #include "grammar_core/ir/ir_builder.h"
 
@@ -81,6 +82,7 @@ PlaceNetwork::RuleNo AddPattern(const PatternSyntax& syntax, const std::string& 
         // Of the text around a pattern within another grammar nothing is known.
         if (!at_begin || part.kind == Kind::kBoundary || part.kind == Kind::kNoBoundary)
           network.Approximate();
+        network.TellApart(WordChars());
         network.AddCondition(rule, at_begin ? WayOf(part.kind) : Way::kFree);
         break;
     }

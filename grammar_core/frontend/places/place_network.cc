@@ -195,22 +195,21 @@ void PlaceNetwork::AddTextWithout(RuleNo rule, const std::vector<std::string>& e
   }
 }
 
-std::vector<std::uint32_t> PlaceNetwork::Representatives(const CharSet& next) const {
-  std::vector<std::uint32_t> bounds;
+std::vector<std::uint32_t> PlaceNetwork::Bounds() const {
+  std::vector<std::uint32_t> bounds = {0};
   for (const CharSet& set : sets_) {
     for (const CharRange& range : set.ranges()) {
+      assert(range.lo <= range.hi && "a range has a character");
       bounds.push_back(range.lo);
       bounds.push_back(range.hi + 1);
     }
   }
-  for (const std::vector<Edge>& edges : edges_)
+  for (const std::vector<Edge>& edges : edges_) {
     for (const Edge& edge : edges)
       if (edge.way == Way::kCharacter) bounds.insert(bounds.end(), {edge.what, edge.what + 1});
-  for (const CharRange& range : next.ranges()) bounds.push_back(range.lo);
+  }
   std::ranges::sort(bounds);
   bounds.erase(std::ranges::unique(bounds).begin(), bounds.end());
-  std::erase_if(bounds, [&](std::uint32_t bound) { return !next.Contains(bound); });
-  bounds.resize(std::min(bounds.size(), kMostRepresentatives + 1));
   return bounds;
 }
 

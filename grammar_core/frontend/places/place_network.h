@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -96,16 +97,17 @@ class PlaceNetwork {
   void SetPart(RuleNo rule, NextPart part) { parts_[rule] = std::move(part); }
   void SetStart(RuleNo rule) { start_ = rule; }
 
+  // Says that the characters of `set` may follow where others may not, which the network does not
+  // know of.
+  void TellApart(CharSet set) { sets_.push_back(std::move(set)); }
   // Says that the network takes more than the grammar does.
   void Approximate() { exact_ = false; }
   [[nodiscard]] bool exact() const { return exact_; }
   // Whether it has as many places as it may have.
   [[nodiscard]] bool full() const { return edges_.size() >= kMostPlaces; }
 
-  // One character of each kind in `next` that the network can tell apart; of more than
-  // kMostRepresentatives kinds one more than those.
-  [[nodiscard]] std::vector<std::uint32_t> Representatives(const CharSet& next) const;
-  static constexpr std::size_t kMostRepresentatives = 16;
+  // Where characters begin that the network can tell from those before them, ascending.
+  [[nodiscard]] std::vector<std::uint32_t> Bounds() const;
 
   // In the order of the source, each once. Nothing where the search would take too much; an empty
   // list where no text goes on with `taken`, or nothing may follow it.

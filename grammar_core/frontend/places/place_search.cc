@@ -176,31 +176,38 @@ class PlaceSearch {
     if (edge.way == Way::kCharacter) return edge.what == character;
     return edge.way == Way::kSet && network_.sets_[edge.what].Contains(character);
   }
-  // The characters with which the place goes on.
-  [[nodiscard]] CharSet NextOf(Place place) const {
-    CharSet next;
+  // Appends the characters with which the place goes on.
+  void AppendNext(Place place, std::vector<CharRange>* next) const {
     for (const PlaceNetwork::Edge& edge : network_.edges_[place]) {
-      if (edge.way == Way::kCharacter) next = next.Union(CharSet::One(edge.what));
-      if (edge.way == Way::kSet) next = next.Union(network_.sets_[edge.what]);
+      if (edge.way == Way::kCharacter) next->push_back({edge.what, edge.what});
+      if (edge.way != Way::kSet) continue;
+      const std::vector<CharRange>& ranges = network_.sets_[edge.what].ranges();
+      next->insert(next->end(), ranges.begin(), ranges.end());
     }
-    return next;
   }
 
-  std::vector<NextPart> Wanted() {
-    std::vector<NextPart> parts;
+  std::optional<std::vector<NextPart>> Wanted() {
+    std::map<Part, std::vector<CharRange>> wanted;
     for (const Item& item : sets_.back().items) {
-      const CharSet next = NextOf(item.place);
-      if (!next.empty()) AddParts({network_.rule_of_[item.place], item.origin}, next, &parts);
+      std::vector<CharRange> next;
+      AppendNext(item.place, &next);
+      if (next.empty()) continue;
+      std::vector<CharRange>& all = wanted[{network_.rule_of_[item.place], item.origin}];
+      all.insert(all.end(), next.begin(), next.end());
     }
-    for (const Part& json : in_json_) AddParts(json, CharSet::All(), &parts);
+    for (const Part& json : in_json_) wanted[json] = CharSet::All().ranges();
+    std::vector<NextPart> parts;
+    for (auto& [part, next] : wanted)
+      if (!AddParts(part, CharSet(std::move(next)), &parts)) return std::nullopt;
     return parts;
   }
 
-  // The innermost parts around `from` that have a place in the source.
-  void AddParts(const Part& from, const CharSet& next, std::vector<NextPart>* parts) {
+  // The innermost parts around `from` that have a place in the source. False where it is too much.
+  bool AddParts(const Part& from, const CharSet& next, std::vector<NextPart>* parts) {
     std::vector<Part> open = {from};
     absl::flat_hash_set<std::pair<RuleNo, std::uint32_t>> seen = {{from.rule, from.origin}};
     while (!open.empty()) {
+      if (++entered_ > PlaceNetwork::kMostItems) return false;
       const Part part = open.back();
       open.pop_back();
       if (network_.parts_[part.rule].has_value()) {
@@ -217,6 +224,7 @@ class PlaceSearch {
         if (seen.insert({rule, back.origin}).second) open.push_back({rule, back.origin});
       }
     }
+    return true;
   }
   void AddPart(const Part& part, const CharSet& next, std::vector<NextPart>* parts) {
     const auto [known, is_new] = numbers_.try_emplace({part.rule, part.origin}, parts->size());
