@@ -2,6 +2,7 @@
 rows alone."""
 
 import contextlib
+import json
 import os
 import pathlib
 import signal
@@ -23,13 +24,14 @@ from maskd.batch import BatchRows
 END = 256
 WIDTH = 320
 ENDS_AS = "<|end|>"  # the end of the embedded vocabulary
+VOCABULARIES = pathlib.Path(__file__).parents[2] / "build/vocab"
 
 
 @contextlib.contextmanager
-def serving(folder, name):
+def serving(folder, name, *flags):
     socket = pathlib.Path(folder) / name
     with subprocess.Popen([os.environ["MASKD_SERVER"], f"--listen=unix:{socket}",
-                           "--metrics_listen="], stdin=subprocess.DEVNULL) as server:
+                           "--metrics_listen=", *flags], stdin=subprocess.DEVNULL) as server:
         try:
             with maskd.Client(f"unix:{socket}", timeout_s=20):
                 pass
@@ -543,6 +545,44 @@ def test_the_vocabulary_is_compared_by_its_hash(client):
         check_vocabulary(other, tokenizer)
     with pytest.raises(maskd.MaskdError, match="MASKD_TOKENIZER_HASH"):
         check_vocabulary(object(), tokenizer)
+
+
+def of_file(path):
+    """An engine's tokenizer, as Hugging Face's library reads the file."""
+    tokenizers = pytest.importorskip("tokenizers", reason="NOT TESTED HERE: there are no tokenizers")
+    read = tokenizers.Tokenizer.from_file(str(path))
+    engine = Tokenizer()
+    engine._vocabulary = read.get_vocab()  # noqa: SLF001
+    engine.added_tokens_decoder = read.get_added_tokens_decoder()
+    return engine
+
+
+def test_markers_of_text_are_compared_too(tmp_path):
+    file = tmp_path / "tokenizer.json"
+    added = [{"id": 256 + i, "content": text, "special": text == ENDS_AS, "normalized": False, "lstrip": False,
+              "rstrip": False, "single_word": False} for i, text in enumerate([ENDS_AS, "<think>", "<tool_call>"])]
+    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+    file.write_text(json.dumps({
+        "version": "1.0", "added_tokens": added, "normalizer": None, "pre_tokenizer": level, "post_processor": None,
+        "decoder": level, "model": {"type": "BPE", "vocab": dict(_BYTES), "merges": []}}))
+    with serving(tmp_path, "s", f"--tokenizer=model={file}") as (_, address), maskd.Client(address) as client:
+        (tokenizer,) = client.tokenizers()
+    assert tokenizer["special_ids"] == [256]
+    check_vocabulary(of_file(file), tokenizer)
+    other = of_file(file)
+    other.added_tokens_decoder[257] = "<thinks>"
+    with pytest.raises(maskd.MaskdError, match="its tokens have other bytes"):
+        check_vocabulary(other, tokenizer)
+
+
+@pytest.mark.parametrize("name", ["deepseek", "gpt_oss", "qwen3"])
+def test_the_vocabularies_of_models_are_those_of_their_engines(tmp_path, name):
+    file = VOCABULARIES / name / "tokenizer.json"
+    if not file.exists():
+        pytest.skip(f"NOT TESTED HERE: {file} is not fetched (scripts/fetch-vocab)")
+    with serving(tmp_path, "s", f"--tokenizer=model={file}") as (_, address), maskd.Client(
+            address, timeout_s=60) as client:
+        check_vocabulary(of_file(file), client.tokenizers()[0])
 
 
 @pytest.mark.parametrize(("variable", "value", "words"), [
