@@ -23,7 +23,7 @@
 
 namespace maskd {
 
-// What a format's reader found out; part of a vocabulary, though not of its hash.
+// What a format's reader found out; part of a vocabulary. Of its hash are the added tokens alone.
 struct EncodingRules {
   // What a piece is first cut into; kUnknown makes all other fields meaningless.
   enum class Symbols : std::uint8_t {
