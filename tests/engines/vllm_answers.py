@@ -25,13 +25,13 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from vllm_engine import Engine, Server, satisfies, serving, text_of
 
 _ROOT = pathlib.Path(__file__).parents[2]
-_REQUESTS = json.loads((_ROOT / "examples/model_loop_python/requests.json").read_text())
+REQUESTS = json.loads((_ROOT / "examples/model_loop_python/requests.json").read_text())
 _WAYS = ("maskd", "maskd-local", "maskd-cut", "xgrammar", "guidance")
 # An escape of what may stand for itself: a slash, or a printable character by its number.
 _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(.))', re.DOTALL)
@@ -65,9 +65,11 @@ def ask(engine: Engine, entry: dict[str, Any], subject: str) -> Answer:
 
 
 @contextlib.contextmanager
-def running(way: str, arguments: argparse.Namespace) -> Iterator[str]:
-    """vLLM as the way has it: its URL."""
-    variables = {"MASKD_ADDRESS": "", "MASKD_STEP_MS": "20000", "MASKD_HANG_MS": "60000"}  # a busy machine too
+def running(way: str, arguments: argparse.Namespace, variables: Mapping[str, str] | None = None,
+            **engine: Any) -> Iterator[str]:
+    """vLLM as the way has it: its URL. `engine`: more arguments of serving()."""
+    variables = {"MASKD_ADDRESS": "", "MASKD_STEP_MS": "20000", "MASKD_HANG_MS": "60000",  # a busy machine too
+                 **(variables or {})}
     server = None
     if way == "maskd-local":
         variables["MASKD_ADDRESS"] = f"local:model={arguments.model}/tokenizer.json"
@@ -78,7 +80,7 @@ def running(way: str, arguments: argparse.Namespace) -> Iterator[str]:
     backend = "xgrammar" if way.startswith("maskd") else way
     try:
         with serving(arguments.vllm, arguments.model, arguments.port, f"{arguments.log}.{way}", variables,
-                     backend, arguments.dtype) as url:
+                     backend, arguments.dtype, **engine) as url:
             yield url
     finally:
         if server is not None:
@@ -103,31 +105,42 @@ def report(way: str, answers: list[Answer], seconds: float) -> bool:
 
 
 def run(way: str, arguments: argparse.Namespace) -> tuple[list[Answer], bool]:
-    cases = [(entry, subject) for entry in _REQUESTS for subject in entry["subjects"][:arguments.subjects]]
+    cases = [(entry, subject) for entry in REQUESTS for subject in entry["subjects"][:arguments.subjects]]
     with running(way, arguments) as url, concurrent.futures.ThreadPoolExecutor(32) as pool:
         engine, begun = Engine(url), time.monotonic()
         answers = list(pool.map(lambda case: ask(engine, *case), cases))
         return answers, report(way, answers, time.monotonic() - begun)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+def parser_of(text: str, name: str, port: int, subjects: int) -> argparse.ArgumentParser:
+    """The arguments of programs that start engines by running()."""
+    parser = argparse.ArgumentParser(description=text.partition("\n")[0])
     parser.add_argument("--vllm", default=str(_ROOT / "build/engines/vllm/bin/vllm"))
     parser.add_argument("--model", default=str(_ROOT / "build/engines/smollm2"))
     parser.add_argument("--maskd", default=str(_ROOT / "build/release/service/maskd"))
-    parser.add_argument("--socket", default="/tmp/maskd-vllm-answers.sock")
-    parser.add_argument("--port", type=int, default=8312)
-    parser.add_argument("--log", default="/tmp/vllm-answers.log")
+    parser.add_argument("--socket", default=f"/tmp/maskd-{name}.sock")
+    parser.add_argument("--port", type=int, default=port)
+    parser.add_argument("--log", default=f"/tmp/{name}.log")
     parser.add_argument("--dtype", default="auto")  # float32 is 5 times faster where there is no AVX-512
-    parser.add_argument("--subjects", type=int, default=10)
+    parser.add_argument("--subjects", type=int, default=subjects)
+    return parser
+
+
+def need(arguments: argparse.Namespace) -> None:
+    """Ends with 77 where there is no vLLM."""
+    if not pathlib.Path(arguments.vllm).exists():
+        print(f"{pathlib.Path(sys.argv[0]).stem}: SKIPPED, there is no {arguments.vllm}", file=sys.stderr)
+        sys.exit(77)
+
+
+def main() -> None:
+    parser = parser_of(__doc__, "vllm-answers", 8312, 10)
     parser.add_argument("--texts", type=pathlib.Path)
     parser.add_argument("ways", nargs="*", metavar="WAY")
     arguments = parser.parse_args()
     for way in set(arguments.ways) - set(_WAYS):
         parser.error(f"{way} is not one of {', '.join(_WAYS)}")
-    if not pathlib.Path(arguments.vllm).exists():
-        print(f"vllm_answers: SKIPPED, there is no {arguments.vllm}", file=sys.stderr)
-        sys.exit(77)
+    need(arguments)
     good, texts = True, {}
     for way in arguments.ways or _WAYS:
         answers, is_good = run(way, arguments)

@@ -4,6 +4,7 @@ For the programs beside this file; docs/engines.md says how such an engine is in
 """
 
 import contextlib
+import itertools
 import json
 import os
 import signal
@@ -12,13 +13,16 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jsonschema
 
 NAME = os.environ.get("SERVED_NAME", "model")
 MAX_TOKENS = 160
+# What vLLM needs from its environment on a few cores.
+CPU = {"OMP_NUM_THREADS": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind", "VLLM_CPU_KVCACHE_SPACE": "1",
+       "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1"}
 
 
 class Server:
@@ -49,19 +53,17 @@ class Server:
 @contextlib.contextmanager
 def serving(vllm: str, model: str, port: int, log_file: str, variables: Mapping[str, str],
             backend: str = "xgrammar", dtype: str = "auto", tools: str = "hermes",
-            drafts: int = 0) -> Iterator[str]:
+            drafts: int = 0, flags: Sequence[str] = ()) -> Iterator[str]:
     """`vllm serve`, ready: its URL. `variables`: of its environment, MASKD_ADDRESS for maskd; without
     that one `backend` is vLLM's own. `tools`: the parser of calls. `drafts`: by n-grams of the prompt,
-    so many a step."""
+    so many a step. `flags`: of vLLM's, more of them."""
     url = f"http://127.0.0.1:{port}"
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind",
-                   "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1",
-                   **variables}
+    environment = {**os.environ, **CPU, **variables}
     command = [vllm, "serve", model, "--enforce-eager", "--max-model-len", "2048",
                "--max-num-seqs", "32", "--dtype", dtype, "--port", str(port), "--served-model-name", NAME,
                "--enable-auto-tool-choice", "--tool-call-parser", tools,
                "--structured-outputs-config", json.dumps({"disable_any_whitespace": True,
-                                                          "backend": backend})]
+                                                          "backend": backend}), *flags]
     if drafts:
         command += ["--speculative-config", json.dumps({
             "method": "ngram", "num_speculative_tokens": drafts, "prompt_lookup_max": 4,
@@ -137,15 +139,21 @@ class Engine:
         with urllib.request.urlopen(request, timeout=900) as answer:
             return sum(1 for _, line in zip(range(parts), answer, strict=False) if line)
 
-    def times(self, text: str, tokens: int) -> list[float]:
-        """When each part of a free answer came."""
+    def times(self, text: str, tokens: int, enough: Callable[[], bool] = lambda: False) -> list[float]:
+        """When each part of a free answer came; it is left once that is enough."""
         body = {"model": NAME, "messages": [{"role": "user", "content": text}], "stream": True,
                 "max_tokens": tokens, "ignore_eos": True, "temperature": 0}
         request = urllib.request.Request(self.url + "/v1/chat/completions", json.dumps(body).encode(),
                                          {"Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=900) as answer:
-            return [time.monotonic() for line in answer if line.startswith(b"data: {")]
+            return [time.monotonic() for line in itertools.takewhile(lambda _: not enough(), answer)
+                    if line.startswith(b"data: {")]
 
+    def counted(self, name: str) -> float:
+        """One of vLLM's own counters, over all of its labels."""
+        with urllib.request.urlopen(self.url + "/metrics", timeout=60) as answer:
+            return sum(float(line.rsplit(" ", 1)[1]) for line in answer.read().decode().splitlines()
+                       if line.startswith((f"{name}{{", f"{name} ")))
 
     def pace(self, text: str, tokens: int, **more: Any) -> tuple[float, int]:
         """Of a streamed answer: the seconds from its first part to its last, and how many tokens it has."""
