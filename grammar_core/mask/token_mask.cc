@@ -22,7 +22,7 @@ namespace {
 
 // A list of differences is kept if it has no more than one word in so many. Masks of a grammar's
 // strings are copied at most steps: beside a copy of all words the list must not count.
-constexpr std::size_t kWordsADifference = 8;
+constexpr std::size_t kWordsADifference = 16;
 constexpr std::size_t kWordsADifferenceFromMask = 64;
 // Shorter lists are not worth a search for a shorter one.
 constexpr std::size_t kFewDifferences = 16;
