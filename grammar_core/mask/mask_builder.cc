@@ -10,7 +10,7 @@ void MaskBuilder::Merge(MaskRef mask) {
   if (mask == nullptr) return;
   if (words_.has_value() || !parts_.removed.empty()) {
     ToWords().Merge(*mask);
-    if (like_.size() < kMaxLike) like_.push_back(std::move(mask));
+    like_.push_back(std::move(mask));
   } else if (std::find(parts_.masks.begin(), parts_.masks.end(), mask) == parts_.masks.end()) {
     parts_.masks.push_back(std::move(mask));
   }

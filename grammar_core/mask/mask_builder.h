@@ -52,7 +52,6 @@ class MaskBuilder {
  private:
   // A list of more tokens is longer than the search for its like is worth.
   static constexpr std::size_t kMaxIds = 1024;
-  static constexpr std::size_t kMaxLike = 4;
 
   MaskStore* masks_;
   MaskParts parts_;
