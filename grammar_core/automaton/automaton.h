@@ -103,10 +103,10 @@ class Automaton {
   [[nodiscard]] const GrammarTables& tables() const { return *tables_; }
 
  protected:
-  // For who keeps masks of the states (masked_automaton.h): where the mask of `state` is kept, null
-  // before it is made.
-  [[nodiscard]] std::atomic<const MaskRef*>& mask_slot(TermId state) {
-    return store_.mutable_links(state).mask;
+  // For who keeps masks of the states (masked_automaton.h): which of them is that of `state`, see
+  // TermStore::mutable_mask().
+  [[nodiscard]] std::atomic<std::uint32_t>& mask_slot(TermId state) {
+    return store_.mutable_mask(state);
   }
   // So many bytes of masks more are kept, and who keeps them holds so many itself.
   void CountMasks(std::int64_t more_bytes, std::int64_t keeper_bytes) ABSL_LOCKS_EXCLUDED(mutex_);

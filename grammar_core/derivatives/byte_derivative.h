@@ -39,7 +39,7 @@ class ByteDerivative {
 
   // All that is known of the way on from `term`. No lock.
   [[nodiscard]] StateWays WaysOf(TermId term) const {
-    return StateWays(store_->links(term).ways.load(std::memory_order_acquire));
+    return StateWays(store_->ways(term).load(std::memory_order_acquire));
   }
   // See WayTables::PutRest().
   bool PutRest(TermId term, const TokenRest& rest, TermId to) {

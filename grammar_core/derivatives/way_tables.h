@@ -22,7 +22,7 @@
 
 namespace maskd {
 
-// The transitions of one automaton's states, in its term store's links.
+// The transitions of one automaton's states, in its term store.
 class WayTables {
  public:
   // Both must outlive this. `classes` is how many byte classes there are.
@@ -51,7 +51,7 @@ class WayTables {
 
  private:
   [[nodiscard]] std::atomic<std::uint64_t>& SlotOf(TermId state) {
-    return store_->mutable_links(state).ways;
+    return store_->mutable_ways(state);
   }
   // The classes that `state` may take, as all states have them that may take the same; null for all
   // of them.

@@ -34,9 +34,8 @@ MaskedAutomaton::MaskedAutomaton(std::shared_ptr<const GrammarTables> tables, Ma
 }
 
 std::int64_t MaskedAutomaton::KeeperBytes() const {
-  constexpr std::int64_t kEmptyDeque = 512 + 64;  // what a deque takes before it holds anything
-  return static_cast<std::int64_t>(sizeof(*this) - sizeof(Automaton)) + kEmptyDeque +
-         static_cast<std::int64_t>(kept_.size() * sizeof(MaskRef)) + TableBytes(distinct_);
+  return static_cast<std::int64_t>(sizeof(*this) - sizeof(Automaton)) + kept_.chunk_bytes() +
+         TableBytes(numbers_);
 }
 
 absl::StatusOr<std::unique_ptr<MaskedAutomaton>> MaskedAutomaton::Create(
@@ -61,16 +60,24 @@ const MaskRef* MaskedAutomaton::MakeMask(TermId state, Work& work) {
 }
 
 const MaskRef* MaskedAutomaton::Keep(TermId state, MaskRef mask) {
-  std::atomic<const MaskRef*>& slot = mask_slot(state);
+  std::atomic<std::uint32_t>& slot = mask_slot(state);
   const MutexLock lock(&kept_mutex_);
-  if (const MaskRef* kept = slot.load(std::memory_order_relaxed); kept != nullptr) return kept;
-  const bool is_new = distinct_.insert(mask.get()).second;
+  if (const std::uint32_t known = slot.load(std::memory_order_relaxed); known != TermStore::kNoMask)
+    return KeptAs(known);
+  // Many states have the same mask. It is kept once for all of them, and each state has its number,
+  // which takes half of what an address would.
+  const auto found = numbers_.find(mask.get());
+  const bool is_new = found == numbers_.end();
+  const std::uint32_t number = is_new ? kept_.size() : *found;
   const std::int64_t mask_bytes = is_new ? mask->held_bytes() : 0;
-  kept_.push_back(std::move(mask));
+  if (is_new) {
+    kept_.Append() = std::move(mask);
+    numbers_.insert(number);
+  }
+  ++states_;
   CountMasks(mask_bytes, KeeperBytes());
-  // A deque never moves its elements at push_back, so pointers handed out before stay good.
-  slot.store(&kept_.back(), std::memory_order_release);
-  return &kept_.back();
+  slot.store(number + 1, std::memory_order_release);  // 0 is kNoMask
+  return &kept_[number];
 }
 
 MaskRef MaskedAutomaton::MaskIn(RowMemory* row, RowMemory::State state, Work& work) {
@@ -145,7 +152,7 @@ MaskRef MaskedAutomaton::TextMaskByChain(TermId state, Work& work, std::uint32_t
 
 std::int64_t MaskedAutomaton::mask_count() const {
   const MutexLock lock(&kept_mutex_);
-  return static_cast<std::int64_t>(kept_.size());
+  return states_;
 }
 
 }  // namespace maskd

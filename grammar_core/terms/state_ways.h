@@ -1,11 +1,11 @@
-// What is known of a state's way on: its transitions and its mask.
+// What is known of a state's way on: its transitions.
 //
 // Most states of most texts are left by one byte or a few, those within a string by any character,
 // but to few others. So transitions have five forms: one, in place; a short list; a longer one; a
 // row that has for each byte class which of a few targets it is; a row of one for each byte class.
 // A list knows which classes lead nowhere by a set that states share.
 //
-// Cost     beside 16 bytes a state: 0, 24, 64, 32 and half a byte a class, or 4 bytes a class.
+// Cost     beside 8 bytes a state: 0, 24, 64, 32 and half a byte a class, or 4 bytes a class.
 // Threads  read by any thread; written under the automaton's lock. A form that another one has
 //          replaced stays as it is, since it may still be read.
 #ifndef MASKD_GRAMMAR_CORE_TERMS_STATE_WAYS_H_
@@ -19,18 +19,9 @@
 #include <cstdint>
 #include <new>
 
-#include "grammar_core/mask/token_mask.h"
 #include "grammar_core/terms/term.h"
 
 namespace maskd {
-
-// Steps and masks that are known read nothing else of a state, so these lie apart from the terms,
-// four in a cache line.
-struct StateLinks {
-  std::atomic<std::uint64_t> ways = 0;  // see StateWays
-  // The mask of this state, once made; owned by the automaton.
-  std::atomic<const MaskRef*> mask = nullptr;
-};
 
 using ClassSet = std::bitset<256>;  // by byte class
 
@@ -192,11 +183,11 @@ class FewRests {
 };
 static_assert(sizeof(FewRests) == 24);
 
-// A value of StateLinks::ways: an address, whose lowest three bits say of what, or the one
+// A value of TermStore::ways(): an address, whose lowest three bits say of what, or the one
 // transition, which is odd.
 class StateWays {
  public:
-  // What was read of StateLinks::ways, with acquire.
+  // What was read of TermStore::ways(), with acquire.
   explicit StateWays(std::uint64_t ways) : ways_(ways) {}
   // The value to be stored for each form, with release. A list or row must be aligned to 8 bytes
   // and live as long as the state.

@@ -14,6 +14,7 @@
 #ifndef MASKD_GRAMMAR_CORE_TERMS_TERM_STORE_H_
 #define MASKD_GRAMMAR_CORE_TERMS_TERM_STORE_H_
 
+#include <atomic>
 #include <cassert>
 #include <cstdint>
 #include <optional>
@@ -68,9 +69,15 @@ class TermStore {
     while (term(PartsOf(spine).cell).nullable) spine = PartsOf(spine).tail;
     return spine;
   }
-  // What is known of the way on from a state; see state_ways.h for who may write it.
-  [[nodiscard]] const StateLinks& links(TermId id) const { return links_[id.value()]; }
-  [[nodiscard]] StateLinks& mutable_links(TermId id) { return links_[id.value()]; }
+  // Steps and masks that are known read nothing else of a state, so these lie apart from the terms.
+  // What is known of the way on from it; see state_ways.h for who may write it.
+  [[nodiscard]] const std::atomic<std::uint64_t>& ways(TermId id) const {
+    return ways_[id.value()];
+  }
+  [[nodiscard]] std::atomic<std::uint64_t>& mutable_ways(TermId id) { return ways_[id.value()]; }
+  // Which mask it has, for who keeps them; kNoMask before it is made.
+  static constexpr std::uint32_t kNoMask = 0;
+  [[nodiscard]] std::atomic<std::uint32_t>& mutable_mask(TermId id) { return masks_[id.value()]; }
   // Terms so far; all numbers below it are in use.
   [[nodiscard]] std::uint32_t size() const { return terms_.size(); }
   // The grammar's facts, shared by all automatons of it.
@@ -323,7 +330,8 @@ class TermStore {
     AnyTerm whole;
   };
   Term& NewTerm() {
-    links_.Append();
+    ways_.Append();
+    masks_.Append();
     return terms_.Append();
   }
   template <typename PartOf, typename Join>
@@ -336,13 +344,18 @@ class TermStore {
   }
   Hash128 Seed(TermKind kind) const { return Mix(Hash128{}, static_cast<std::uint64_t>(kind)); }
 
+  [[nodiscard]] std::int64_t LinkBytes() const {
+    return ways_.chunk_bytes() + masks_.chunk_bytes();
+  }
   [[nodiscard]] std::int64_t ListBytes() const;
   [[nodiscard]] std::int64_t SetBytes() const;
 
   const GrammarFacts* facts_;
   const std::uint32_t clamp_;
   Table<Term> terms_;
-  Table<StateLinks> links_;  // of each term
+  // What ways() and mutable_mask() read, for each term.
+  Table<std::atomic<std::uint64_t>> ways_;
+  Table<std::atomic<std::uint32_t>> masks_;
   absl::flat_hash_set<AnyTerm, ByTerm, ByTerm> ids_{0, ByTerm{&terms_}, ByTerm{&terms_}};
   // Numbered after the IR's.
   FewTable<PlacedObject> placed_objects_;

@@ -9,12 +9,12 @@ namespace maskd {
 
 // Each step asks for the sum, so no list is made for it.
 std::int64_t TermStore::held_bytes() const {
-  return terms_.chunk_bytes() + links_.chunk_bytes() + TableBytes(ids_) + ListBytes() + SetBytes();
+  return terms_.chunk_bytes() + LinkBytes() + TableBytes(ids_) + ListBytes() + SetBytes();
 }
 
 std::vector<HeldPart> TermStore::parts() const {
   return {{"terms", terms_.chunk_bytes()},
-          {"links", links_.chunk_bytes()},
+          {"links", LinkBytes()},
           {"table of terms", TableBytes(ids_)},
           {"lists of terms", ListBytes()},
           {"sets of bytes and texts, places", SetBytes()}};

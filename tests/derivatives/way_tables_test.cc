@@ -20,7 +20,7 @@ namespace {
 class WayTablesTest : public testing::Test {
  protected:
   TermId To(TermId state, int byte_class) {
-    return StateWays(parts_.store.links(state).ways.load()).To(byte_class);
+    return StateWays(parts_.store.ways(state).load()).To(byte_class);
   }
 
   // Twenty letters lead on, each to a digit or letter of its own.
@@ -44,7 +44,7 @@ class WayTablesTest : public testing::Test {
 TEST_F(WayTablesTest, RestsOfTokensStandWhereNoByteIsKnown) {
   const TermId state = parts_.start();
   const auto behind = [&](std::uint32_t id) {
-    return StateWays(parts_.store.links(state).ways.load()).BehindRest(TokenRest(id, 0));
+    return StateWays(parts_.store.ways(state).load()).BehindRest(TokenRest(id, 0));
   };
   for (std::uint32_t id = 1; id <= 3; ++id)
     EXPECT_TRUE(tables_.PutRest(state, TokenRest(id, 0), TermId(100 + id)));
@@ -75,7 +75,7 @@ TEST_F(WayTablesTest, EveryFormKeepsWhatWasPut) {
     EXPECT_GE(tables_.held_words(), held);
     held = tables_.held_words();
   }
-  EXPECT_NE(StateWays(parts_.store.links(state).ways.load()).row(), nullptr);
+  EXPECT_NE(StateWays(parts_.store.ways(state).load()).row(), nullptr);
   EXPECT_GT(tables_.held_bytes(), 0);
 }
 
@@ -98,7 +98,7 @@ TEST_F(WayTablesTest, ARowIsMadeOfWhatWasThere) {
   for (const char letter : {'b', 'c', 'd', 'e'})
     ways.push_back({parts_.ClassOf(letter), TermId(1001)});
   tables_.PutAll(state, ways, 1);
-  const auto form = [&] { return StateWays(parts_.store.links(state).ways.load()); };
+  const auto form = [&] { return StateWays(parts_.store.ways(state).load()); };
   ASSERT_NE(form().packed_row(), nullptr);
   EXPECT_EQ(To(state, parts_.ClassOf('a')), TermId(1000));
   EXPECT_EQ(To(state, parts_.ClassOf('e')), TermId(1001));
@@ -120,7 +120,7 @@ TEST_F(WayTablesTest, ManyTargetsAtOnceAreARowOfAny) {
   const TermId state = parts_.start();
   const WayTables::Way way = {parts_.ClassOf('a'), TermId(5)};
   tables_.PutAll(state, {&way, 1}, PackedRow::kTargets + 1);
-  EXPECT_NE(StateWays(parts_.store.links(state).ways.load()).row(), nullptr);
+  EXPECT_NE(StateWays(parts_.store.ways(state).load()).row(), nullptr);
   EXPECT_EQ(To(state, parts_.ClassOf('a')), TermId(5));
 }
 

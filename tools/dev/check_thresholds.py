@@ -21,7 +21,7 @@ ROOMS = ["terms", "intersection", "derivatives", "automaton", "mask_routes", "un
 
 FACTS = {
     # No value, no node, no state: numbers that stand for none, or for a special one.
-    "kNothingTerm", "kEmptyTerm", "kUnknownTerm", "kFailedTerm", "kNoObject", "kNone", "kUnknown",
+    "kNothingTerm", "kEmptyTerm", "kUnknownTerm", "kFailedTerm", "kNoObject", "kNone", "kUnknown", "kNoMask",
     "kOpen", "kEveryText", "kRefused", "kNoRule", "kSeed", "kDead", "kFailed", "kConditions", "kNoTail",
     "kRoot", "kAllNodes", "kNoToken", "kAnyLength", "kFirstOwn",
     # Bits of a packed word, and seeds of hashes.
@@ -34,7 +34,7 @@ FACTS = {
     "kMemberPunctuation", "kBlockPunctuation", "kItemPunctuation",
     # Sizes: of registers, of rows of a table, of what an entry takes.
     "kLanes", "kBlock", "kBlockWords", "kMaskRoutes", "kBytesPerState", "kSetBytes",
-    "kEmptyDeques", "kEmptyDeque", "kBytesAnEntry", "kAllocationBytes", "kCounterBytes",
+    "kEmptyDeques", "kBytesAnEntry", "kAllocationBytes", "kCounterBytes",
     "kAllocation", "kInPlace",
 }  # fmt: skip
 
