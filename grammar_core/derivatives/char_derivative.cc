@@ -222,10 +222,12 @@ class OpenTerms {
 
 }  // namespace
 
-std::unique_ptr<const CharEdges> CharDerivative::Keep(CharEdges edges) {
+std::uint32_t CharDerivative::Keep(CharEdges edges) {
   edges.shrink_to_fit();
-  held_bytes_ += static_cast<std::int64_t>(sizeof(CharEdges) + edges.size() * sizeof(CharEdge));
-  return std::make_unique<const CharEdges>(std::move(edges));
+  list_bytes_ += HeldBytes(edges);
+  const std::uint32_t number = lists_.size();
+  lists_.Append() = std::move(edges);
+  return number;
 }
 
 // IsNothing() makes edges of other terms and may move the entries of the table. The lists
@@ -237,16 +239,15 @@ const CharEdges& CharDerivative::LiveEdges(CharTerm term, Work& work) {
       edges, [&](CharTerm to) { return work.ok() && IsNothing(to, work) ? kNothingTerm : to; });
   if (!work.ok()) return kNoEdges;
   Known& known = edges_.at(term);
-  known.all_live = live == edges;
-  if (known.all_live) return edges;
-  if (known.live == nullptr) known.live = Keep(std::move(live));
-  return *known.live;
+  assert(&lists_[known.all] == &edges && "a list does not move");
+  if (known.live == kNotMade) known.live = live == edges ? known.all : Keep(std::move(live));
+  return lists_[known.live];
 }
 
 const CharEdges* CharDerivative::KnownLiveEdges(CharTerm term) const {
   const auto at = edges_.find(term);
-  if (at == edges_.end()) return nullptr;
-  return at->second.all_live ? at->second.all.get() : at->second.live.get();
+  if (at == edges_.end() || at->second.live == kNotMade) return nullptr;
+  return &lists_[at->second.live];
 }
 
 // A search asks for the first characters of names, and so for their edges, before it takes one.
@@ -350,19 +351,19 @@ std::int64_t CharDerivative::CountTexts(CharTerm term, std::int64_t enough, Work
 
 // What failed is not kept: the same question is asked anew with other work.
 const CharEdges& CharDerivative::Edges(CharTerm term, Work& work) {
-  if (const auto known = edges_.find(term); known != edges_.end()) return *known->second.all;
+  if (const auto known = edges_.find(term); known != edges_.end()) return lists_[known->second.all];
   if (!work.Spend()) return kNoEdges;
   CharEdges edges = Derive(term, work);
   MASKD_DCHECK_TERM(*store_, term, AreInOrder(edges));
   store_->AddEffort(edges.size() / 4);
   if (!store_->ChargeEffort(work)) return kNoEdges;
-  return *(edges_[term].all = Keep(std::move(edges)));
+  const std::uint32_t number = edges_[term].all = Keep(std::move(edges));
+  return lists_[number];
 }
 
 std::int64_t CharDerivative::held_bytes() const {
-  const std::size_t tables = edges_.capacity() * (sizeof(*edges_.begin()) + 1) +
-                             fates_.capacity() * (sizeof(*fates_.begin()) + 1);
-  return held_bytes_ + static_cast<std::int64_t>(tables) + search_.held_bytes();
+  return TableBytes(edges_) + lists_.chunk_bytes() + list_bytes_ + TableBytes(fates_) +
+         search_.held_bytes();
 }
 
 CharEdges CharDerivative::Derive(CharTerm id, Work& work) {

@@ -6,11 +6,11 @@
 #define MASKD_GRAMMAR_CORE_DERIVATIVES_CHAR_DERIVATIVE_H_
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 
+#include "grammar_core/base/stable_vector.h"
 #include "grammar_core/base/work.h"
 #include "grammar_core/intersection/char_edges.h"
 #include "grammar_core/intersection/condition_search.h"
@@ -60,14 +60,15 @@ class CharDerivative final : public CharEdgeSource {
   CharEdges DeriveNames(CharTerm term, Work& work) const;
 
   enum class Fate : std::uint8_t { kNothing, kLive };
-  // The edges of a term, once made.
+  // The edges of a term, once made, by their numbers: the same one twice where all are live.
+  static constexpr std::uint32_t kNotMade = 0xFFFFFFFF;
   struct Known {
-    std::unique_ptr<const CharEdges> all;
-    std::unique_ptr<const CharEdges> live;  // where not all are
-    bool all_live = false;
+    std::uint32_t all = kNotMade;
+    std::uint32_t live = kNotMade;
   };
 
-  std::unique_ptr<const CharEdges> Keep(CharEdges edges);
+  // The number of a list.
+  std::uint32_t Keep(CharEdges edges);
   // Those that lead to a string, where they were asked for before; else null.
   [[nodiscard]] const CharEdges* KnownLiveEdges(CharTerm term) const;
 
@@ -77,7 +78,8 @@ class CharDerivative final : public CharEdgeSource {
   absl::flat_hash_map<CharTerm, Known> edges_;
   absl::flat_hash_map<CharTerm, Fate> fates_;
   ConditionSearch search_;
-  std::int64_t held_bytes_ = 0;
+  StableVector<CharEdges, 1, 3> lists_;  // by number
+  std::int64_t list_bytes_ = 0;          // what they hold
 };
 
 }  // namespace maskd

@@ -21,9 +21,8 @@ NumberTerms::Known& NumberTerms::KnownOf(std::uint32_t number) {
   if (known == nullptr) {
     std::optional<NumberLanguage> language = NumberLanguage::Create(store_->ir().numbers[number]);
     assert(language.has_value());
-    known = std::make_unique<Known>(
-        Known{*std::move(language), store_->facts().NumberHash(number), {}, {}});
-    ++known_count_;
+    known = std::make_unique<Known>(*std::move(language), store_->facts().NumberHash(number));
+    held_bytes_ += static_cast<std::int64_t>(sizeof(Known));
   }
   return *known;
 }
@@ -37,13 +36,14 @@ TermId NumberTerms::Step(std::uint32_t number, std::uint32_t state, unsigned cha
 }
 
 std::uint32_t NumberTerms::IdOf(Known* known, const NumberLanguage::State& state) {
-  const auto [id, is_new] =
-      known->ids.try_emplace(state, static_cast<std::uint32_t>(known->states.size()));
-  if (is_new) {
-    known->states.push_back(state);
-    ++state_count_;
-  }
-  return id->second;
+  if (const auto id = known->ids.find(state); id != known->ids.end()) return *id;
+  const auto bytes = [known] { return HeldBytes(known->states) + TableBytes(known->ids); };
+  const std::int64_t before = bytes();
+  const auto id = static_cast<std::uint32_t>(known->states.size());
+  known->states.push_back(state);
+  known->ids.insert(id);
+  held_bytes_ += bytes() - before;
+  return id;
 }
 
 TermId NumberTerms::TermOf(std::uint32_t number, const NumberLanguage::State& state) {
@@ -61,12 +61,7 @@ std::uint32_t NumberTerms::Adopt(const NumberTerms& from, std::uint32_t number,
   return IdOf(&known, known.language.Adopt(theirs.language, theirs.states[state]));
 }
 
-std::int64_t NumberTerms::held_bytes() const {
-  // A state stands in the list and, at a load of some two thirds, in the table of ids.
-  constexpr std::size_t kBytesPerState = 3 * sizeof(NumberLanguage::State);
-  return HeldBytes(known_) + known_count_ * static_cast<std::int64_t>(sizeof(Known)) +
-         static_cast<std::int64_t>(state_count_ * kBytesPerState);
-}
+std::int64_t NumberTerms::held_bytes() const { return HeldBytes(known_) + held_bytes_; }
 
 // The set of exponents by what it holds: its number is this grammar's own.
 Hash128 NumberTerms::KeyOf(const Known& known, const NumberLanguage::State& state) const {

@@ -6,9 +6,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
 
 #include "grammar_core/ir/number/number_language.h"
 #include "grammar_core/terms/term_store.h"
@@ -36,10 +38,26 @@ class NumberTerms {
  private:
   // A number's language with its states, made on first use.
   struct Known {
+    Known(NumberLanguage made_language, const Hash128& made_hash)
+        : language(std::move(made_language)), hash(made_hash) {}
+
     NumberLanguage language;
     Hash128 hash;
     std::vector<NumberLanguage::State> states;
-    absl::flat_hash_map<NumberLanguage::State, std::uint32_t> ids;
+    // States by their numbers: each is kept once.
+    struct ByState {
+      using is_transparent = void;
+      const std::vector<NumberLanguage::State>* states;
+      std::size_t operator()(const NumberLanguage::State& state) const {
+        return absl::HashOf(state);
+      }
+      std::size_t operator()(std::uint32_t id) const { return (*this)((*states)[id]); }
+      bool operator()(std::uint32_t x, std::uint32_t y) const { return x == y; }
+      bool operator()(std::uint32_t x, const NumberLanguage::State& y) const {
+        return (*states)[x] == y;
+      }
+    };
+    absl::flat_hash_set<std::uint32_t, ByState, ByState> ids{0, ByState{&states}, ByState{&states}};
   };
 
   Known& KnownOf(std::uint32_t number);
@@ -49,8 +67,7 @@ class NumberTerms {
 
   TermStore* store_;
   std::vector<std::unique_ptr<Known>> known_;
-  std::size_t state_count_ = 0;  // of all numbers
-  std::int64_t known_count_ = 0;
+  std::int64_t held_bytes_ = 0;  // of what known_ holds
 };
 
 }  // namespace maskd

@@ -21,7 +21,7 @@ ROOMS = ["terms", "intersection", "derivatives", "automaton", "mask_routes", "un
 
 FACTS = {
     # No value, no node, no state: numbers that stand for none, or for a special one.
-    "kNothingTerm", "kEmptyTerm", "kUnknownTerm", "kFailedTerm", "kNoObject", "kNone", "kUnknown", "kNoMask",
+    "kNothingTerm", "kEmptyTerm", "kUnknownTerm", "kFailedTerm", "kNoObject", "kNone", "kUnknown", "kNotMade", "kNoMask",
     "kOpen", "kEveryText", "kRefused", "kNoRule", "kSeed", "kDead", "kFailed", "kConditions", "kNoTail",
     "kRoot", "kAllNodes", "kNoToken", "kAnyLength", "kFirstOwn",
     # Bits of a packed word, and seeds of hashes.
@@ -33,7 +33,7 @@ FACTS = {
     "kBackslashAndU", "kBrace", "kLineFeedBrace", "kQuote", "kQuoteColon", "kBraces", "kThree",
     "kMemberPunctuation", "kBlockPunctuation", "kItemPunctuation",
     # Sizes: of registers, of rows of a table, of what an entry takes.
-    "kLanes", "kBlock", "kBlockWords", "kMaskRoutes", "kBytesPerState", "kSetBytes",
+    "kLanes", "kBlock", "kBlockWords", "kMaskRoutes", "kSetBytes",
     "kEmptyDeques", "kBytesAnEntry", "kAllocationBytes", "kCounterBytes",
     "kAllocation", "kInPlace",
 }  # fmt: skip
