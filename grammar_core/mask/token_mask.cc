@@ -26,6 +26,8 @@ constexpr std::size_t kWordsADifference = 16;
 constexpr std::size_t kWordsADifferenceFromMask = 64;
 // Shorter lists are not worth a search for a shorter one.
 constexpr std::size_t kFewDifferences = 16;
+// Words that have a number as an index: those of two million tokens.
+constexpr std::size_t kMostIndices = 65'536;
 // Masks of `like` that are looked at.
 constexpr std::size_t kMaxLike = 4;
 // What an allocation takes beyond what was asked for, and a shared pointer's counters.
@@ -123,9 +125,12 @@ void TokenMask::CopyTo(void* row) const {
     std::memcpy(row, stored_.base->words_.data(), bytes);
   else
     std::memset(row, stored_.fill, bytes);
-  for (const Difference& difference : stored_.differences) {
-    std::memcpy(static_cast<char*>(row) + difference.index * sizeof(difference.word),
-                &difference.word, sizeof(difference.word));
+  constexpr std::size_t kWordBytes = sizeof(words_[0]);
+  // The row might be this mask itself, as far as a compiler sees: what is read stands in locals.
+  const std::int32_t* word = words_.data();
+  for (const Index index : std::span(stored_.indices)) {
+    std::memcpy(static_cast<char*>(row) + index * kWordBytes, word, kWordBytes);
+    ++word;
   }
 }
 
@@ -141,13 +146,13 @@ bool TokenMask::operator==(const TokenMask& other) const {
 
 std::int64_t TokenMask::held_bytes() const {
   const std::size_t bytes = sizeof(*this) + words_.capacity() * sizeof(words_[0]) +
-                            stored_.differences.capacity() * sizeof(Difference);
+                            stored_.indices.capacity() * sizeof(Index);
   return static_cast<std::int64_t>(bytes) + kCounterBytes + 2 * kAllocationBytes;
 }
 
 std::int32_t TokenMask::WordAt(std::size_t index) const {
-  const auto at = std::ranges::lower_bound(stored_.differences, index, {}, &Difference::index);
-  if (at != stored_.differences.end() && at->index == index) return at->word;
+  const auto at = std::ranges::lower_bound(stored_.indices, index);
+  if (at != stored_.indices.end() && *at == index) return words_[at - stored_.indices.begin()];
   return stored_.base != nullptr ? stored_.base->words_[index] : stored_.fill;
 }
 
@@ -160,16 +165,21 @@ TokenMask::Run TokenMask::BaseRun(std::size_t begin, std::size_t end) const {
 bool TokenMask::FindDifferences(const Run& from, std::size_t most, Differences* found) const {
   static_assert(kBlockWords == 64, "a bit for each word of a block");
   const auto differences = UsedWordKernels().differences;
-  found->clear();
+  found->indices.resize(most);
+  found->words.resize(most);
+  std::size_t count = 0;
   for (std::size_t begin = 0; begin < words_.size(); begin += kBlockWords) {
-    const std::size_t count = std::min(kBlockWords, words_.size() - begin);
-    std::uint64_t different = differences(&words_[begin], from.At(begin), count);
-    if (found->size() + static_cast<std::size_t>(std::popcount(different)) > most) return false;
-    for (; different != 0; different &= different - 1) {
+    const std::size_t length = std::min(kBlockWords, words_.size() - begin);
+    std::uint64_t different = differences(&words_[begin], from.At(begin), length);
+    if (count + static_cast<std::size_t>(std::popcount(different)) > most) return false;
+    for (; different != 0; different &= different - 1, ++count) {
       const std::size_t at = begin + static_cast<std::size_t>(std::countr_zero(different));
-      found->push_back({static_cast<std::uint32_t>(at), words_[at]});
+      found->indices[count] = static_cast<Index>(at);
+      found->words[count] = words_[at];
     }
   }
+  found->indices.resize(count);
+  found->words.resize(count);
   return true;
 }
 
@@ -179,18 +189,21 @@ bool TokenMask::MayDifferLittle(int allowed_count, std::size_t most) const {
 }
 
 void TokenMask::MakeCompact(std::span<const MaskRef> like, std::span<const MaskRef> others) {
+  if (word_count() > kMostIndices) return;
   std::size_t most = word_count() / kWordsADifference;
   Differences found;
-  found.reserve(most);
+  Differences fewest;
+  found.indices.reserve(most);
+  found.words.reserve(most);
   const auto attempt = [&](const Run& from, int allowed_count, const MaskRef& base) {
     if (most <= kFewDifferences && stored_.compact) return;
     if (!MayDifferLittle(allowed_count, most)) return;
     if (!FindDifferences(from, most, &found)) return;
-    most = found.size();
+    most = found.words.size();
     stored_.compact = true;
     stored_.fill = from.fill;
     stored_.base = base;
-    stored_.differences.assign(found.begin(), found.end());
+    fewest = found;
   };
   const auto attempt_all = [&](std::span<const MaskRef> masks) {
     for (const MaskRef& mask : masks) {
@@ -204,8 +217,11 @@ void TokenMask::MakeCompact(std::span<const MaskRef> like, std::span<const MaskR
   most = std::min(most, word_count() / kWordsADifferenceFromMask);
   attempt_all(like.first(std::min(like.size(), kMaxLike)));
   if (!compact()) attempt_all(others);
-  stored_.differences.shrink_to_fit();
-  if (compact()) words_ = std::vector<std::int32_t>();
+  if (!compact()) return;
+  words_ = std::move(fewest.words);
+  stored_.indices = std::move(fewest.indices);
+  words_.shrink_to_fit();
+  stored_.indices.shrink_to_fit();
 }
 
 MaskRef StoreMask(TokenMask mask, std::span<const MaskRef> like, std::span<const MaskRef> others) {

@@ -137,11 +137,12 @@ class TokenMask {
   friend MaskRef StoreMask(TokenMask mask, std::span<const MaskRef> like,
                            std::span<const MaskRef> others);
 
-  struct Difference {
-    std::uint32_t index;
-    std::int32_t word;
+  // Some words, ascending: which they are and what they are.
+  using Index = std::uint16_t;
+  struct Differences {
+    std::vector<Index> indices;
+    std::vector<std::int32_t> words;
   };
-  using Differences = std::vector<Difference>;
 
   // Counts what a stored mask holds for as long as it lives.
   class Account {
@@ -160,12 +161,12 @@ class TokenMask {
   struct Stored {
     std::uint64_t serial = 0;
     int allowed_count = 0;
-    // For a compact mask: `differences` lists some words, ascending; all others are those of
-    // `base`, which is not compact, or without one each `fill`.
+    // For a compact mask: `indices` lists some words, ascending, which are those of words_; all
+    // others are those of `base`, which is not compact, or without one each `fill`.
     bool compact = false;
     std::int32_t fill = 0;
     MaskRef base = nullptr;
-    Differences differences = {};
+    std::vector<Index> indices = {};
     Account account = {};
   };
 
@@ -205,7 +206,7 @@ class TokenMask {
   [[nodiscard]] bool MayDifferLittle(int allowed_count, std::size_t most) const;
 
   int vocab_size_;
-  std::vector<std::int32_t> words_;  // empty in a compact mask
+  std::vector<std::int32_t> words_;  // all, or those of a compact mask's indices
   Stored stored_;
 };
 
@@ -214,10 +215,10 @@ template <typename Visit>
 bool TokenMask::VisitRuns(Visit visit) const {
   if (!compact()) return visit(Run{0, words_.size(), words_.data(), 0});
   std::size_t begin = 0;
-  for (const Difference& difference : stored_.differences) {
-    const std::size_t at = difference.index;
+  for (std::size_t i = 0; i < stored_.indices.size(); ++i) {
+    const std::size_t at = stored_.indices[i];
     if (begin < at && !visit(BaseRun(begin, at))) return false;
-    if (!visit(Run{at, at + 1, &difference.word, 0})) return false;
+    if (!visit(Run{at, at + 1, &words_[i], 0})) return false;
     begin = at + 1;
   }
   return begin == word_count() || visit(BaseRun(begin, word_count()));

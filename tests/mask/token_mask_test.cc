@@ -187,6 +187,21 @@ TEST(TokenMaskTest, StoredMasksAreCountedWhileTheyLive) {
   EXPECT_EQ(StoredMaskBytes(), before + shared->held_bytes() + few->held_bytes());
 }
 
+// Words beyond those have no number in a compact mask.
+TEST(TokenMaskTest, AMaskOfVeryManyTokensIsKeptWhole) {
+  constexpr int kMost = 65'536 * kBitsPerWord;
+  for (const int tokens : {kMost, kMost + 1}) {
+    TokenMask plain(tokens);
+    plain.Allow(3);
+    plain.Allow(tokens - 1);
+    const MaskRef stored = StoreMask(plain);
+    EXPECT_EQ(stored->compact(), tokens == kMost);
+    EXPECT_EQ(IdsOf(*stored), (std::vector<TokenId>{3, tokens - 1}));
+    EXPECT_TRUE(stored->Allows(tokens - 1));
+    EXPECT_EQ(TokenMask(*stored), plain);
+  }
+}
+
 TEST(TokenMaskTest, NumbersAreNotUsedAgain) {
   std::vector<std::uint64_t> serials;
   for (int i = 0; i < 100; ++i) serials.push_back(StoreMask(TokenMask(kTokens))->serial());
