@@ -115,17 +115,19 @@ std::vector<std::uint32_t> OneOfEach(const CharSet& set, const std::vector<std::
 bool Source::LeaveOutDead(absl::string_view taken, const IsViable& viable,
                           std::vector<NextPart>* parts) const {
   const std::vector<std::uint32_t> bounds = network_->Bounds();
-  int asked = 0;
+  const std::size_t most =
+      std::min(kMostViable, kMostViableBytes / std::max<std::size_t>(taken.size(), 1));
+  std::size_t asked = 0;
   bool is_held = false;
   std::erase_if(*parts, [&](const NextPart& part) {
     // What the network takes for any text, it cannot tell apart.
     const bool is_open = part.what == What::kSchema || part.next == CharSet::All();
-    const bool asks = !is_open && asked < kMostViable;
+    const bool asks = !is_open && asked < most;
     const std::vector<std::uint32_t> characters =
         asks ? OneOfEach(part.next, bounds) : std::vector<std::uint32_t>();
     bool is_dead = !characters.empty() && characters.size() <= kMostKinds;
     for (const std::uint32_t character : characters) {
-      if (++asked > kMostViable) return false;
+      if (++asked > most) return false;
       std::string text(taken);
       AppendUtf8(character, &text);
       const bool follows = viable(text);

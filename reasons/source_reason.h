@@ -4,7 +4,8 @@
 //            not told. Of patterns and rules it is what may come next (places/place_network.h):
 //            where the network takes more than the grammar, a part is named only if some character
 //            of it may follow, as far as the caller can say.
-// Bounds     kMostRules rules, kMostViable questions to the caller; sources of kMostSourceBytes.
+// Bounds     kMostRules rules; kMostViable questions to the caller, of kMostViableBytes together;
+//            sources of kMostSourceBytes.
 // Threads    immutable.
 #ifndef MASKD_REASONS_SOURCE_REASON_H_
 #define MASKD_REASONS_SOURCE_REASON_H_
@@ -23,7 +24,8 @@
 
 namespace maskd::reasons {
 
-inline constexpr int kMostViable = 48;
+inline constexpr std::size_t kMostViable = 48;
+inline constexpr std::size_t kMostViableBytes = 1 << 20;
 
 // Whether some text of the grammar begins so; null: the caller cannot say.
 using IsViable = std::function<bool(absl::string_view text)>;

@@ -370,5 +370,24 @@ TEST(TagReasonTest, LongJsonIsPassedInOneStep) {
   EXPECT_THAT(Said("structural_tag", kTags, "<f=a>" + value), Contains(HasSubstr("/json_schema")));
 }
 
+// Each question walks the text once more.
+TEST(TagReason, OfALongTextFewQuestionsAreAsked) {
+  const std::string source = R"({"type": "structural_tag", "format": {"type": "sequence",
+    "elements": [{"type": "json_schema", "json_schema": {"type": "string"}},
+                 {"type": "regex", "pattern": "(?!ab)[a-c]{2}"}]}})";
+  const auto questions = [&](std::size_t size) {
+    std::size_t asked = 0;
+    const auto viable = [&](absl::string_view) {
+      ++asked;
+      return true;
+    };
+    const std::string taken = absl::StrCat("\"", std::string(size, 'x'), "\"");
+    EXPECT_FALSE(Source("structural_tag", source).ReasonBehind(taken, viable).rules.empty());
+    return asked;
+  };
+  EXPECT_GE(questions(10), 2U);
+  EXPECT_EQ(questions(600'000), 1U);
+}
+
 }  // namespace
 }  // namespace maskd::reasons
