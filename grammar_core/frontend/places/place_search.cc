@@ -141,8 +141,8 @@ class PlaceSearch {
     if (origin == Here()) sets_.back().ended_empty.insert(rule);
     const auto callers = sets_[origin].callers.find(rule);
     if (callers == sets_[origin].callers.end()) return;
-    const std::vector<Item> backs = callers->second;
-    for (const Item& back : backs) Enter(back.place, back.origin);
+    entered_ += callers->second.size();  // an ambiguous grammar has many
+    for (const Item& back : callers->second) Enter(back.place, back.origin);
   }
   void PassJson(const Item& behind) {
     const JsonEnd found = FindJsonEnd(taken_, sets_.back().at);
