@@ -155,6 +155,13 @@ std::optional<StateTerms::Beyond> StateTerms::StepBeyondAscii(TermId state, Work
   return beyond;
 }
 
+std::optional<std::string> StateTerms::TextToMultiple(TermId cell) const {
+  const Term& number = automaton_.store_.term(cell);
+  if (number.kind != TermKind::kNumber) return std::nullopt;
+  const MutexLock lock(&automaton_.mutex_);
+  return automaton_.numbers_.TextToMultiple(AsNumber(number).number, AsNumber(number).state);
+}
+
 // Plain characters are their own spelling in a JSON string, so the text is the bytes as they stand.
 std::optional<std::string> StateTerms::ShortestText(TermId cell, Work& work) const {
   const Term& text = automaton_.store_.term(cell);

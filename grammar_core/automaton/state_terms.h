@@ -69,6 +69,9 @@ class StateTerms {
   // plain. Nothing for other cells, and where that is not soon found.
   [[nodiscard]] std::optional<std::string> ShortestText(TermId cell, Work& work) const;
 
+  // See NumberLanguage::TextToMultiple(), of a Number term `cell`. Nothing for other cells.
+  [[nodiscard]] std::optional<std::string> TextToMultiple(TermId cell) const;
+
   // `state` as if its last byte had not begun an array of distinct items; and of that only what is
   // within it, and what is not: each may be kNothingTerm.
   [[nodiscard]] TermId WithoutDistinct(TermId state) const;

@@ -250,8 +250,13 @@ std::optional<std::string> Endings::CellText(const TokenStepper& stepper, TermId
   if (auto text = LongTokens(stepper, state, work); text.has_value()) return text;
   const TermStore& store = stepper.states().automaton().store();
   const TermId cell = store.PartsOf(state).cell;
+  if (auto text = StateTerms(stepper.states().automaton()).TextToMultiple(cell); text.has_value())
+    return text;
   if (auto text = OneByte(stepper, cell, work); text.has_value()) return text;
-  const std::string* const text = texts_.Of(stepper.states(), cell, work);
+  Budget few = EndingBudget(kNumberWork);
+  Work few_work(few);
+  const bool is_number = store.term(cell).kind == TermKind::kNumber;
+  const std::string* const text = texts_.Of(stepper.states(), cell, is_number ? few_work : work);
   return text == nullptr ? std::nullopt : std::optional(*text);
 }
 

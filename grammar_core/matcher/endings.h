@@ -107,6 +107,9 @@ class Endings {
   // Work for the shortest text of one cell, some milliseconds. Not a time: a row's masks are the
   // same wherever it is replayed.
   static constexpr std::int64_t kCellWork = 10'000;
+  // The same of a number that is neither a digit nor a multiple from its end: tokens lead to a
+  // thousand of them.
+  static constexpr std::int64_t kNumberWork = 300;
   // The same of a state's distinct items, and the bytes that it may have replaced.
   static constexpr std::int64_t kDistinctWork = 20'000;
   static constexpr int kMaxReplaced = 64;

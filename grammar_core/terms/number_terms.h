@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,12 @@ class NumberTerms {
   TermId Start(std::uint32_t number);
   // The step of a Number term by `byte`.
   TermId Step(std::uint32_t number, std::uint32_t state, unsigned char byte);
+
+  // See NumberLanguage::TextToMultiple(); no state is made.
+  std::optional<std::string> TextToMultiple(std::uint32_t number, std::uint32_t state) {
+    Known& known = KnownOf(number);
+    return known.language.TextToMultiple(known.states[state]);
+  }
 
   // State `state` of `number` in `from`, another automaton's of the same grammar, as one of this.
   // Needs the locks of both.

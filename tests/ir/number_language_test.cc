@@ -355,6 +355,98 @@ TEST(NumberLanguageTest, FewDigitsStayExactInValue) {
   EXPECT_LT(refused, accepted / 50);
 }
 
+// The least number of digits behind `n`, and the least such number, that make a multiple.
+std::string DigitsByTrial(std::uint64_t n, std::uint64_t divisor) {
+  for (std::uint64_t power = 10, count = 1;; power *= 10, ++count)
+    for (std::uint64_t digits = 0; digits < power; ++digits)
+      if ((n * power + digits) % divisor == 0) {
+        const std::string text = absl::StrCat(digits);
+        return std::string(count - text.size(), '0') + text;
+      }
+}
+
+State Behind(NumberLanguage& language, absl::string_view text) {
+  State state = NumberLanguage::Start();
+  for (const char byte : text) {
+    const auto next = language.Step(state, static_cast<unsigned char>(byte));
+    EXPECT_TRUE(next.has_value()) << text;
+    if (next.has_value()) state = *next;
+  }
+  return state;
+}
+
+TEST(NumberLanguageTest, TheDigitsToAMultipleAreTheFewest) {
+  for (const std::uint64_t divisor : {1, 2, 3, 7, 10, 60, 97, 100, 250, 999, 1000, 7919}) {
+    NumberSpec spec = {.exponent_digits = 0};
+    spec.multiple_of = {ReadDecimal(absl::StrCat(divisor))};
+    NumberLanguage language = *NumberLanguage::Create(spec);
+    for (std::uint64_t n = 1; n < 1500; n += 1 + n / 40) {
+      const auto digits = language.TextToMultiple(Behind(language, absl::StrCat(n)));
+      ASSERT_TRUE(digits.has_value()) << n << " by " << divisor;
+      EXPECT_EQ(*digits, DigitsByTrial(n, divisor)) << n << " by " << divisor;
+    }
+  }
+}
+
+TEST(NumberLanguageTest, AMultipleIsReachedByTheShorterOfTwoWays) {
+  struct Way {
+    std::vector<const char*> divisors;
+    std::uint32_t exponent_digits;
+    const char* text;
+    const char* behind;
+    const char* min = nullptr;
+    const char* excluded = nullptr;
+  };
+  for (const Way& way : std::vector<Way>{{{"7919"}, 3, "5", "5433"},
+                                         {{"1000"}, 3, "5", "e3"},
+                                         {{"1000"}, 0, "5", "000"},
+                                         {{"1000"}, 3, "50", "00"},
+                                         {{"6", "15"}, 0, "4", "20"},
+                                         {{"7.001"}, 0, "7", "001"},
+                                         {{"0.3"}, 0, "1", "2"},
+                                         {{"0.3"}, 0, "1.", "2"},
+                                         {{"0.007"}, 0, "0.03", "5"},
+                                         {{"0.5"}, 0, "2.50", "0"},
+                                         {{}, 0, "5", "none"},
+                                         {{"7"}, 0, "1", "54", "150"},
+                                         {{"7"}, 0, "2", "8", nullptr, "3"},
+                                         {{"7"}, 0, "1", "05", nullptr, "14"},
+                                         {{"7"}, 0, "-", "none"},
+                                         {{"7"}, 0, "7.", "0"}}) {
+    NumberSpec spec = {.exponent_digits = way.exponent_digits};
+    for (const char* divisor : way.divisors) spec.multiple_of.push_back(ReadDecimal(divisor));
+    if (way.excluded != nullptr) spec.not_multiple_of = {ReadDecimal(way.excluded)};
+    if (way.min != nullptr) spec.intervals = {{.min = ReadDecimal(way.min)}};
+    NumberLanguage language = *NumberLanguage::Create(spec);
+    EXPECT_EQ(language.TextToMultiple(Behind(language, way.text)).value_or("none"), way.behind)
+        << way.text;
+  }
+}
+
+// Of any spec: what is told makes a number.
+TEST(NumberLanguageTest, WhatLeadsToAMultipleIsOfTheLanguage) {
+  Dice dice(12);
+  int told = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const NumberSpec spec = RandomSpec(dice);
+    auto language = NumberLanguage::Create(spec);
+    if (!language.has_value() || language->IsEmpty()) continue;
+    State state = NumberLanguage::Start();
+    std::string text;
+    for (const char byte : RandomText(spec, dice)) {
+      const auto next = language->Step(state, static_cast<unsigned char>(byte));
+      if (!next.has_value()) break;
+      state = *next;
+      text.push_back(byte);
+      const auto rest = language->TextToMultiple(state);
+      if (!rest.has_value()) continue;
+      ++told;
+      EXPECT_TRUE(Accepts(*language, text + *rest)) << text << " and " << *rest;
+    }
+  }
+  EXPECT_GT(told, 2000);
+}
+
 TEST(NumberLanguageTest, LargeModuliAreNotMade) {
   NumberSpec spec;
   spec.multiple_of = {ReadDecimal("1000000000000000")};

@@ -209,6 +209,21 @@ TEST(Endings, WhatIsBesideAnArrayOfDistinctItemsIsLookedForOnce) {
   for (std::size_t i = 8; i < spent.size(); ++i) EXPECT_LT(spent[i], spent[0] / 2) << i;
 }
 
+// A search for the digits of each remainder would go through all of them: 65,520 states, each.
+TEST(ClosingMasks, MultiplesOfALargeNumberAreNotSearchedFor) {
+  const auto space = TokenizerSpace::Create(EmbeddedByteVocabulary());
+  const auto grammar = Compile(
+      {"json_schema", R"({"type":"array","items":{"type":"integer","multipleOf":65521}})"}, space);
+  ASSERT_NE(grammar, nullptr);
+  Random random(5);  // NOLINT(cert-msc51-cpp): the same rows in every run
+  ClosingMasks closing;
+  Matcher row(grammar);
+  const std::size_t before = row.stepper().states().automaton().store().size();
+  for (const int budget : {9, 10, 20, 40})
+    EXPECT_TRUE(EndsWithin(row, budget, &closing, &random)) << budget;
+  EXPECT_LT(row.stepper().states().automaton().store().size() - before, 20'000U);
+}
+
 // The bytes, and words that have each but one byte of a string.
 std::shared_ptr<TokenizerSpace> SpaceOfWords(const std::vector<std::string>& words) {
   std::vector<Vocabulary::Token> tokens;

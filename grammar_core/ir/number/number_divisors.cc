@@ -164,6 +164,34 @@ bool NumberDivisors::CanFollow(std::uint64_t remainder, std::uint32_t count, Int
   return false;
 }
 
+std::optional<NumberDivisors::Digits> NumberDivisors::DigitsBehind(std::uint64_t remainder,
+                                                                   std::uint32_t zeros,
+                                                                   std::uint32_t count,
+                                                                   std::uint32_t fraction) const {
+  assert(count <= kMostDigits && "their powers of ten fit 64 bits");
+  const auto rest = [](std::uint64_t n, std::uint64_t step) { return (step - n % step) % step; };
+  const auto power = [](std::uint64_t exponent) {
+    std::uint64_t made = 1;
+    for (; exponent > 0; --exponent) made *= 10;
+    return made;
+  };
+  const std::uint64_t required = required_.value_or(1);
+  const std::int64_t shift = scale_ - std::int64_t{fraction};
+  if (shift >= 0) {
+    const std::uint64_t step = LeftOver(required, static_cast<std::uint32_t>(shift));
+    const std::uint64_t least = rest(Shift(remainder, zeros + count), step);
+    return least < power(count) ? std::optional(Digits{least, step}) : std::nullopt;
+  }
+  // A unit is a power of ten: so many zeros end the number.
+  const auto last = static_cast<std::uint64_t>(-shift);
+  if (zeros + count < last) return std::nullopt;
+  const std::uint64_t shifted = Shift(remainder, static_cast<std::uint32_t>(zeros + count - last));
+  const std::uint64_t least = rest(shifted, required);
+  if (least == 0) return Digits{0, 0};
+  if (count <= last || least >= power(count - last)) return std::nullopt;
+  return Digits{least * power(last), 0};
+}
+
 // What excludes a number excludes it again after some steps, so there is no need to look farther.
 bool NumberDivisors::HoldsRightOne(std::uint64_t from, std::uint64_t end, std::uint64_t step,
                                    std::uint32_t t) const {

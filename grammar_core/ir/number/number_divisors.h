@@ -25,6 +25,9 @@ class NumberDivisors {
   // The largest modulus: sums and tenfolds of remainders fit 64 bits.
   static constexpr std::uint64_t kMaxModulus = 1'000'000'000'000'000;
 
+  // Digits that fit 64 bits whatever they are.
+  static constexpr std::uint32_t kMostDigits = 18;
+
   // Nothing where the modulus would be larger than that.
   static std::optional<NumberDivisors> Create(const NumberSpec& spec);
 
@@ -34,6 +37,8 @@ class NumberDivisors {
   [[nodiscard]] std::uint64_t modulus() const { return modulus_; }
   // So many digits can be any remainder.
   [[nodiscard]] std::uint32_t digits() const { return digits_; }
+  // Neither a fraction nor an exponent makes a multiple of an integer that is none.
+  [[nodiscard]] bool wants_digits_alone() const { return scale_ == 0 && last_shift_ == 0; }
   // Numbers that are no integer count of units are right.
   [[nodiscard]] bool allows_finer() const { return !required_.has_value(); }
 
@@ -47,6 +52,18 @@ class NumberDivisors {
   // which m * 10^t units are right for some t of `shifts`, which has none below 0.
   [[nodiscard]] bool CanFollow(std::uint64_t remainder, std::uint32_t count, IntRange shifts,
                                bool nonzero) const;
+
+  // Some digits, and what may be added to them: 0 where nothing is.
+  struct Digits {
+    std::uint64_t least;
+    std::uint64_t step;
+  };
+  // The least `count` digits, at most kMostDigits, that behind n make a multiple of what is
+  // required; nothing where no such digits do. With them `fraction` digits stand behind the point.
+  // n ends in `zeros` zeros, and `remainder` is that of its digits before them.
+  [[nodiscard]] std::optional<Digits> DigitsBehind(std::uint64_t remainder, std::uint32_t zeros,
+                                                   std::uint32_t count,
+                                                   std::uint32_t fraction) const;
 
  private:
   NumberDivisors() = default;

@@ -11,6 +11,8 @@
 #include <cassert>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace maskd {
 namespace {
 
@@ -115,6 +117,58 @@ bool NumberLanguage::MayEnd(const State& state) const {
     return Contains(Exponents(state), {0, 0});
   }
   return state.phase == Phase::kExponent && Contains(ExponentsOf(state), ExponentsBehind(state, 0));
+}
+
+bool NumberLanguage::IsNumberWith(const State& state, absl::string_view bytes) {
+  std::optional<State> at = state;
+  for (const char byte : bytes) {
+    at = Step(*at, static_cast<unsigned char>(byte));
+    if (!at.has_value()) return false;
+  }
+  return MayEnd(*at);
+}
+
+std::optional<std::string> NumberLanguage::DigitsToMultiple(const State& state) {
+  const std::uint32_t fraction = FractionOf(state);
+  const std::int64_t zeros = std::int64_t{fraction} - state.scale;
+  assert(zeros >= 0 && "the last digit that is not 0 is one of those so far");
+  const std::uint32_t most = std::min(state.left, NumberDivisors::kMostDigits);
+  int tries = 0;
+  for (std::uint32_t count = 1; count <= most; ++count) {
+    auto digits = divisors_.DigitsBehind(state.remainder, static_cast<std::uint32_t>(zeros), count,
+                                         state.phase == Phase::kInteger ? 0 : fraction + count);
+    while (digits.has_value()) {
+      std::string text = absl::StrCat(digits->least);
+      if (text.size() > count || ++tries > kMostTries) break;
+      text.insert(0, count - text.size(), '0');
+      if (IsNumberWith(state, text)) return text;
+      if (digits->step == 0) break;
+      digits->least += digits->step;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> NumberLanguage::ExponentToMultiple(const State& state) {
+  if (exponent_digits_ == 0 || divisors_.wants_digits_alone() || !IsMantissa(state))
+    return std::nullopt;
+  for (const IntRange& range : Exponents(state)) {
+    if (range.hi < 0) continue;
+    std::string text = absl::StrCat("e", std::max<std::int64_t>(range.lo, 0));
+    if (IsNumberWith(state, text)) return text;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> NumberLanguage::TextToMultiple(const State& state) {
+  const bool in_digits = state.phase == Phase::kInteger || state.phase == Phase::kPoint ||
+                         state.phase == Phase::kFraction;
+  if (!in_digits || divisors_.allows_finer()) return std::nullopt;
+  std::optional<std::string> digits = DigitsToMultiple(state);
+  std::optional<std::string> exponent = ExponentToMultiple(state);
+  const bool is_shorter =
+      exponent.has_value() && (!digits.has_value() || exponent->size() < digits->size());
+  return is_shorter ? exponent : digits;
 }
 
 bool NumberLanguage::LeftIsPlace(const State& state) const {

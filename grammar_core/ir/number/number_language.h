@@ -15,9 +15,11 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 
 #include "grammar_core/ir/number/int_ranges.h"
 #include "grammar_core/ir/number/number_cuts.h"
@@ -104,6 +106,13 @@ class NumberLanguage {
   // Whether the text may end here.
   [[nodiscard]] bool MayEnd(const State& state) const;
 
+  // A text that completes `state`, within the digits of a number that must be a multiple: the
+  // shorter one of digits alone and of an exponent alone, as far as divisors say it. A point and
+  // digits are never shorter than those digits. Nothing where there are no divisors, and where
+  // bounds or other divisors refuse kMostTries of these. Cost: arithmetic, and a step for each
+  // digit that is tried.
+  std::optional<std::string> TextToMultiple(const State& state);
+
   // Whether `state.left` says, by the digits behind the point so far, what one more digit means:
   // two states that differ in it are then never alike, however much room both have.
   [[nodiscard]] bool LeftIsPlace(const State& state) const;
@@ -136,6 +145,14 @@ class NumberLanguage {
   NumberLanguage(const NumberSpec& spec, NumberDivisors divisors);
 
   [[nodiscard]] const NumberCuts& CutsOf(const State& s) const { return cuts_[s.negative ? 1 : 0]; }
+  static constexpr int kMostTries = 24;
+  // `state` and these bytes are a number.
+  [[nodiscard]] bool IsNumberWith(const State& state, absl::string_view bytes);
+  // Nothing but digits, for TextToMultiple().
+  std::optional<std::string> DigitsToMultiple(const State& state);
+  // An exponent, for the same.
+  std::optional<std::string> ExponentToMultiple(const State& state);
+
   // Digits of the fraction so far.
   [[nodiscard]] std::uint32_t FractionOf(const State& s) const;
 
