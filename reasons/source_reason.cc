@@ -154,15 +154,17 @@ Reason Source::ReasonBehind(absl::string_view taken, const IsViable& viable) con
   if (asks && LeaveOutDead(taken, viable, &*parts)) AddLooks(&*parts);
   Reason reason = {.where = Describe(*parts)};
   // Members of a schema say more than the markers beside them.
-  std::ranges::stable_partition(*parts,
-                                [](const NextPart& part) { return part.what == What::kSchema; });
-  for (const NextPart& part : *parts)
+  std::vector<const NextPart*> order;
+  for (const bool is_of_schema : {true, false})
+    for (const NextPart& part : *parts)
+      if ((part.what == What::kSchema) == is_of_schema) order.push_back(&part);
+  for (const NextPart* const part : order)
     if (reason.rules.size() >= kMostRules)
       ++reason.left_out;
-    else if (part.what == What::kSchema)
-      AddSchema(part, taken, &reason);
+    else if (part->what == What::kSchema)
+      AddSchema(*part, taken, &reason);
     else
-      reason.rules.push_back(RuleOf(part));
+      reason.rules.push_back(RuleOf(*part));
   return reason;
 }
 

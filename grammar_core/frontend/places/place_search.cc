@@ -254,8 +254,7 @@ void JoinEqual(std::vector<NextPart>* parts) {
   const auto place = [](const NextPart& part) {
     return std::tie(part.pointer, part.at, part.rule, part.what, part.taken_before, part.says);
   };
-  std::ranges::stable_sort(*parts,
-                           [&](const auto& a, const auto& b) { return place(a) < place(b); });
+  std::ranges::sort(*parts, [&](const auto& a, const auto& b) { return place(a) < place(b); });
   std::vector<NextPart> joined;
   for (NextPart& part : *parts) {
     const bool is_same =
