@@ -1,8 +1,10 @@
 #include "client/cpp/failover/balance.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace maskd::client {
 
@@ -11,7 +13,8 @@ std::optional<std::size_t> PlaceToGo(std::span<const int> streams, std::size_t o
   const int total = std::accumulate(streams.begin(), streams.end(), 0);
   std::vector<std::size_t> most_first(streams.size());
   std::iota(most_first.begin(), most_first.end(), 0);
-  std::ranges::stable_sort(most_first, std::greater{}, [&](std::size_t i) { return streams[i]; });
+  std::ranges::sort(most_first, std::less{},
+                    [&](std::size_t i) { return std::pair(-streams[i], i); });
   std::vector<int> goals(streams.size(), total / count);
   for (int i = 0; i < total % count; ++i) ++goals[most_first[static_cast<std::size_t>(i)]];
   if (rank <= goals[own]) return std::nullopt;
@@ -36,8 +39,8 @@ std::optional<std::size_t> PlaceToGo(std::span<const int> streams, std::size_t o
 std::vector<std::size_t> LeastFirst(std::span<const std::optional<int>> streams) {
   std::vector<std::size_t> order(streams.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, std::less{}, [&](std::size_t i) {
-    return streams[i].value_or(std::numeric_limits<int>::max());
+  std::ranges::sort(order, std::less{}, [&](std::size_t i) {
+    return std::pair(streams[i].value_or(std::numeric_limits<int>::max()), i);
   });
   return order;
 }
