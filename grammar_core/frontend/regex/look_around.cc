@@ -166,7 +166,7 @@ PatternPart LookAround::Sequence(std::vector<PatternPart> parts) {
 
 // The look's own place is dropped: neighbours that look, too, are at the same place.
 void LookAround::NarrowToOneSide(Side side, std::vector<PatternPart>* parts) {
-  assert(parts->size() > 1);
+  assert(!parts->empty() && "narrowing to the other side may leave one");
   if (side == Side::kAhead) std::reverse(parts->begin(), parts->end());
   std::vector<PatternPart> kept;
   std::optional<std::size_t> beside;  // the plain part that looks at this place see
