@@ -132,6 +132,7 @@ exec {real} "$@"
 # A playground is served until someone ends it: here, as soon as its page answers.
 MASKCTL = """#!/bin/bash
 [[ $1 == playground ]] || exec {real} "$@"
+: >{folder}/page.log  # no address of the playground before this one
 {real} "$@" --listen=127.0.0.1:0 >{folder}/page.log &
 served=$!
 for _ in $(seq 300); do
