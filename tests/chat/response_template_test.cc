@@ -150,6 +150,7 @@ TEST(ResponseTemplate, WhatSaysNoOneTextIsRefusedAtItsPlace) {
            {"/defaults/name", "x"},
            {"/fields/citations", {{"open", "<c>"}}},
            {"/fields/reasoning_content/open", {"<a>", "<b>"}},
+           {"/fields/reasoning_content/open", ""},
            {"/fields/reasoning_content/repeats", true},
            {calls + "/close", {"<a>", "<b>"}},
            {calls + "/content", "kv-lines"},

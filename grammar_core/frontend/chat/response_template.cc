@@ -173,7 +173,7 @@ class Importer {
     if (!begins.ok()) return begins.status();
     const absl::StatusOr<std::vector<std::string>> ends = PlainTexts(*close);
     if (!ends.ok()) return ends.status();
-    if (begins->size() != 1)
+    if (begins->size() != 1 || begins->front().empty())
       return UnsupportedAt(open->place.empty() ? field.Pointer() : open->place,
                            "reasoning that is not opened by one text", "a family has one");
     if (ends->empty()) return UnsupportedAt(field.Pointer(), "reasoning without a close", "");
