@@ -79,7 +79,7 @@ PlaceNetwork::RuleNo AddPattern(const PatternSyntax& syntax, const std::string& 
         network.AddCondition(rule, Way::kFree);
         break;
       default:
-        // Of the text around a pattern within another grammar nothing is known.
+        // What stands around a pattern within another grammar is not known.
         if (!at_begin || part.kind == Kind::kBoundary || part.kind == Kind::kNoBoundary)
           network.Approximate();
         network.TellApart(WordChars());

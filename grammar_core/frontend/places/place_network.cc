@@ -1,6 +1,6 @@
 // How rules are put together. Counts are written out as that many calls in a row, so they are
-// followed exactly; free text that holds none of some texts is their automaton (Aho, Corasick
-// 1975), without the places in which one of them is complete.
+// followed exactly. Free text that holds none of some texts is the automaton of these texts (Aho,
+// Corasick 1975), without the places in which one of them is complete.
 //
 // Invariant  an edge stays in its rule. The network takes every text that the grammar takes; where
 //            it takes more, exact() is false.

@@ -84,6 +84,11 @@ std::int64_t FirstMultiple(std::uint64_t remainder, std::uint64_t divisor, std::
   return kPlusInfinity;
 }
 
+// What must be added to n for a multiple of `step`.
+std::uint64_t RestToMultiple(std::uint64_t n, std::uint64_t step) {
+  return (step - n % step) % step;
+}
+
 // What of `divisor` is left for n when n is shifted by t.
 std::uint64_t LeftOver(std::uint64_t divisor, std::uint32_t t) {
   for (; t > 0; --t) divisor /= std::gcd(divisor, std::uint64_t{10});
@@ -151,13 +156,13 @@ bool NumberDivisors::CanFollow(std::uint64_t remainder, std::uint32_t count, Int
     return static_cast<std::uint32_t>(std::min<std::int64_t>(t, last_shift_));
   };
   const std::uint64_t start = Shift(remainder, count);
-  std::uint64_t end = 1;  // one past the largest number that the digits can be
-  for (std::uint32_t i = 0; i < count; ++i) end *= 10;
+  // One past the largest number that the digits can be.
+  const auto end = static_cast<std::uint64_t>(PowerOfTen(count));
   // The more is shifted, the less is required; what is excluded wants the opposite.
   const std::uint32_t last = capped(shifts.hi);
   for (std::uint32_t t = excluded_.empty() ? last : capped(shifts.lo); t <= last; ++t) {
     const std::uint64_t step = LeftOver(required_.value_or(1), t);
-    std::uint64_t digits = (step - start % step) % step;
+    std::uint64_t digits = RestToMultiple(start, step);
     if (nonzero && digits == 0) digits = step;
     if (HoldsRightOne(start + digits, start + end, step, t)) return true;
   }
@@ -169,24 +174,21 @@ std::optional<NumberDivisors::Digits> NumberDivisors::DigitsBehind(std::uint64_t
                                                                    std::uint32_t count,
                                                                    std::uint32_t fraction) const {
   assert(count <= kMostDigits && "their powers of ten fit 64 bits");
-  const auto rest = [](std::uint64_t n, std::uint64_t step) { return (step - n % step) % step; };
   const auto power = [](std::uint64_t exponent) {
-    std::uint64_t made = 1;
-    for (; exponent > 0; --exponent) made *= 10;
-    return made;
+    return static_cast<std::uint64_t>(PowerOfTen(static_cast<std::uint32_t>(exponent)));
   };
   const std::uint64_t required = required_.value_or(1);
   const std::int64_t shift = scale_ - std::int64_t{fraction};
   if (shift >= 0) {
     const std::uint64_t step = LeftOver(required, static_cast<std::uint32_t>(shift));
-    const std::uint64_t least = rest(Shift(remainder, zeros + count), step);
+    const std::uint64_t least = RestToMultiple(Shift(remainder, zeros + count), step);
     return least < power(count) ? std::optional(Digits{least, step}) : std::nullopt;
   }
   // A unit is a power of ten: so many zeros end the number.
   const auto last = static_cast<std::uint64_t>(-shift);
   if (zeros + count < last) return std::nullopt;
   const std::uint64_t shifted = Shift(remainder, static_cast<std::uint32_t>(zeros + count - last));
-  const std::uint64_t least = rest(shifted, required);
+  const std::uint64_t least = RestToMultiple(shifted, required);
   if (least == 0) return Digits{0, 0};
   if (count <= last || least >= power(count - last)) return std::nullopt;
   return Digits{least * power(last), 0};

@@ -19,6 +19,13 @@
 
 namespace maskd {
 
+// 10^exponent, of at most 18.
+inline std::int64_t PowerOfTen(std::uint32_t exponent) {
+  std::int64_t power = 1;
+  for (; exponent > 0; --exponent) power *= 10;
+  return power;
+}
+
 // What a mantissa needs to know of `multiple_of` and `not_multiple_of`.
 class NumberDivisors {
  public:

@@ -18,12 +18,6 @@ namespace {
 
 using Phase = NumberLanguage::Phase;
 
-std::int64_t PowerOfTen(std::uint32_t exponent) {
-  std::int64_t power = 1;
-  for (; exponent > 0; --exponent) power *= 10;
-  return power;
-}
-
 bool HoldsZero(const NumberInterval& interval) {
   const Decimal zero;
   const bool above = !interval.min.has_value() ||
