@@ -1,9 +1,9 @@
 // A state's transitions move from form to form as more become known: none, one in place, up to 3,
-// a row of few targets, a row of any. Each move fills the new form first and then publishes it by
-// one release store, so a reader without the lock sees the old form or the whole new one. The old
-// one is not reused.
+// up to 11, a row of few targets, a row of any. Each move fills the new form first and then
+// publishes it by one release store, so a reader without the lock sees the old form or the whole
+// new one. The old one is not reused.
 //
-// Cost  a move to a list copies one transition, one to a row asks for every byte class.
+// Cost  a move to a list copies at most 3 transitions, one to a row asks for every byte class.
 #include "grammar_core/derivatives/way_tables.h"
 
 #include <algorithm>
@@ -63,8 +63,14 @@ void WayTables::Put(TermId state, int byte_class, TermId to) {
   const StateWays before(slot.load(std::memory_order_relaxed));
   if (before.none()) {
     slot.store(StateWays::Single(byte_class, to).packed(), std::memory_order_release);
-  } else if (ShortWays* const few = before.few(); few != nullptr && !few->full()) {
-    few->Add(byte_class, to);
+  } else if (ShortWays* const few = before.few(); few != nullptr) {
+    if (!few->full()) return few->Add(byte_class, to);
+    auto* const more = new (Allocate(sizeof(LongWays))) LongWays(few->may());
+    few->VisitAll([&](int known, TermId target) { more->Add(known, target); });
+    more->Add(byte_class, to);
+    slot.store(StateWays::Long(more).packed(), std::memory_order_release);
+  } else if (LongWays* const more = before.more(); more != nullptr && !more->full()) {
+    more->Add(byte_class, to);
   } else {
     MakeRow(state, 1);
     PutInRow(state, byte_class, to);

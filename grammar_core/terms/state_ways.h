@@ -1,11 +1,11 @@
 // What is known of a state's way on: its transitions.
 //
 // Most states of most texts are left by one byte or a few, those within a string by any character,
-// but to few others. So transitions have four forms: one, in place; a short list; a row that has
-// for each byte class which of a few targets it is; a row of one for each byte class. A list knows
-// which classes lead nowhere by a set that states share.
+// but to few others. So transitions have five forms: one, in place; a short list; a longer one; a
+// row that has for each byte class which of a few targets it is; a row of one for each byte class.
+// A list knows which classes lead nowhere by a set that states share.
 //
-// Cost     beside 8 bytes a state: 0, 24, 32 and half a byte a class, or 4 bytes a class.
+// Cost     beside 8 bytes a state: 0, 24, 64, 32 and half a byte a class, or 4 bytes a class.
 // Threads  read by any thread; written under the automaton's lock. A form that another one has
 //          replaced stays as it is, since it may still be read.
 #ifndef MASKD_GRAMMAR_CORE_TERMS_STATE_WAYS_H_
@@ -26,12 +26,11 @@ namespace maskd {
 using ClassSet = std::bitset<256>;  // by byte class
 
 // The transitions by a few byte classes.
-class ShortWays {
+template <int kPlaces>
+class FewWays {
  public:
-  static constexpr int kPlaces = 3;
-
   // Classes outside of `may` lead nowhere; null: none is known to. It must outlive this.
-  explicit ShortWays(const ClassSet* may) : may_(may) {}
+  explicit FewWays(const ClassSet* may) : may_(may) {}
 
   // The transition by `byte_class`: kNothingTerm where it surely leads nowhere, kUnknownTerm where
   // that is not known yet. By any thread.
@@ -44,6 +43,7 @@ class ShortWays {
   }
 
   // For the writer.
+  [[nodiscard]] const ClassSet* may() const { return may_; }
   [[nodiscard]] bool full() const { return count_.load(std::memory_order_relaxed) == kPlaces; }
   // Requires a class that is unknown, and !full().
   void Add(int byte_class, TermId to) {
@@ -51,6 +51,12 @@ class ShortWays {
     classes_[count] = static_cast<std::uint8_t>(byte_class);
     targets_[count] = to;
     count_.store(count + 1, std::memory_order_release);
+  }
+  // Calls visit(class, target) for each.
+  template <typename Visit>
+  void VisitAll(Visit visit) const {
+    const int count = count_.load(std::memory_order_relaxed);
+    for (int i = 0; i < count; ++i) visit(int{classes_[i]}, targets_[i]);
   }
 
  private:
@@ -60,7 +66,9 @@ class ShortWays {
   std::array<TermId, kPlaces> targets_;
 };
 
-static_assert(sizeof(ShortWays) == 24);
+using ShortWays = FewWays<3>;
+using LongWays = FewWays<11>;
+static_assert(sizeof(ShortWays) == 24 && sizeof(LongWays) == 64);
 
 // The transitions by every class, to few targets. Behind it lies half a byte for each class: which
 // of the targets, of which the first two stand for what is unknown and for nowhere.
@@ -78,7 +86,7 @@ class PackedRow {
     for (std::size_t i = 0; i < (classes + 1) / 2; ++i) new (codes() + i) std::atomic<Code>(0);
   }
 
-  // As ShortWays::To(). By any thread.
+  // As FewWays::To(). By any thread.
   [[nodiscard]] TermId To(int byte_class) const {
     const Code pair = codes()[byte_class >> 1].load(std::memory_order_acquire);
     return targets_[pair >> ShiftOf(byte_class) & kCodeMask];
@@ -194,6 +202,7 @@ class StateWays {
   static StateWays Rests(const FewRests* rests) { return StateWays(NumberOf(rests) | kRests); }
   static StateWays Row(const std::atomic<TermId>* row) { return StateWays(NumberOf(row)); }
   static StateWays Short(const ShortWays* ways) { return StateWays(NumberOf(ways) | kShort); }
+  static StateWays Long(const LongWays* ways) { return StateWays(NumberOf(ways) | kLong); }
   static StateWays Packed(const PackedRow* row) { return StateWays(NumberOf(row) | kPacked); }
 
   // As it is stored; and which form it is, where it is no list and no row.
@@ -225,8 +234,12 @@ class StateWays {
   [[nodiscard]] PackedRow* packed_row() const {
     return (ways_ & kTags) == kPacked ? At<PackedRow>() : nullptr;
   }
+  // A list of up to 3, and one of up to 11.
   [[nodiscard]] ShortWays* few() const {
     return (ways_ & kTags) == kShort ? At<ShortWays>() : nullptr;
+  }
+  [[nodiscard]] LongWays* more() const {
+    return (ways_ & kTags) == kLong ? At<LongWays>() : nullptr;
   }
   // The transition by `byte_class`, or kUnknownTerm.
   [[nodiscard]] TermId To(int byte_class) const {
@@ -235,6 +248,8 @@ class StateWays {
     switch (ways_ & kTags) {
       case kShort:
         return At<ShortWays>()->To(byte_class);
+      case kLong:
+        return At<LongWays>()->To(byte_class);
       case kPacked:
         return At<PackedRow>()->To(byte_class);
       default:
@@ -244,6 +259,7 @@ class StateWays {
 
  private:
   static constexpr std::uint64_t kShort = 2;
+  static constexpr std::uint64_t kLong = 4;
   static constexpr std::uint64_t kPacked = 6;
   static constexpr std::uint64_t kTags = 7;
   // What is odd is none of these: one transition, in place, or what texts lead to.

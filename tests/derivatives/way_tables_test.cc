@@ -57,7 +57,7 @@ TEST_F(WayTablesTest, RestsOfTokensStandWhereNoByteIsKnown) {
   EXPECT_FALSE(tables_.PutRest(state, TokenRest(1, 0), TermId(101)));
 }
 
-// One, a few, then a row: whatever form a state's transitions have, they are those put.
+// One, a few, more, then a row: whatever form a state's transitions have, they are those put.
 TEST_F(WayTablesTest, EveryFormKeepsWhatWasPut) {
   const TermId state = parts_.start();
   std::map<int, TermId> put;

@@ -24,6 +24,7 @@ TEST(StateWaysTest, ASingleOneIsOfOneClass) {
   EXPECT_EQ(ways.To(254), kUnknownTerm);
   EXPECT_EQ(ways.row(), nullptr);
   EXPECT_EQ(ways.few(), nullptr);
+  EXPECT_EQ(ways.more(), nullptr);
 }
 
 constexpr std::uint32_t kLastId = (1U << 21) - 1;
@@ -35,6 +36,7 @@ void ExpectNoByteKnown(const StateWays& ways) {
     EXPECT_EQ(ways.To(byte_class), kUnknownTerm);
   EXPECT_EQ(ways.row(), nullptr);
   EXPECT_EQ(ways.few(), nullptr);
+  EXPECT_EQ(ways.more(), nullptr);
   EXPECT_EQ(ways.packed_row(), nullptr);
 }
 
@@ -86,6 +88,7 @@ TEST(StateWaysTest, AListKnowsWhichClassesLeadNowhere) {
   EXPECT_FALSE(list.full());
   const StateWays ways = StateWays::Short(&list);
   EXPECT_EQ(ways.few(), &list);
+  EXPECT_EQ(ways.more(), nullptr);
   EXPECT_EQ(ways.To(9), TermId(90));
   EXPECT_EQ(ways.To(4), kUnknownTerm);  // may lead somewhere
   EXPECT_EQ(ways.To(5), kNothingTerm);
@@ -94,12 +97,12 @@ TEST(StateWaysTest, AListKnowsWhichClassesLeadNowhere) {
   EXPECT_EQ(ways.To(4), TermId(40));
 }
 
-TEST(StateWaysTest, AListAndARowAreToldApart) {
-  ShortWays list(nullptr);
+TEST(StateWaysTest, ALongListAndARowAreToldApart) {
+  LongWays list(nullptr);
   list.Add(7, TermId(70));
-  EXPECT_EQ(StateWays::Short(&list).To(7), TermId(70));
-  EXPECT_EQ(StateWays::Short(&list).To(8), kUnknownTerm);
-  EXPECT_EQ(StateWays::Short(&list).row(), nullptr);
+  EXPECT_EQ(StateWays::Long(&list).To(7), TermId(70));
+  EXPECT_EQ(StateWays::Long(&list).To(8), kUnknownTerm);
+  EXPECT_EQ(StateWays::Long(&list).few(), nullptr);
   alignas(8) std::atomic<TermId> row[2] = {TermId(10), TermId(20)};
   EXPECT_EQ(StateWays::Row(row).To(1), TermId(20));
   EXPECT_EQ(StateWays::Row(row).row(), row);
@@ -113,6 +116,7 @@ TEST(StateWaysTest, APackedRowHasFewTargetsForManyClasses) {
   EXPECT_EQ(ways.packed_row(), row);
   EXPECT_EQ(ways.row(), nullptr);
   EXPECT_EQ(ways.few(), nullptr);
+  EXPECT_EQ(ways.more(), nullptr);
   // Every fifth class stays unknown, and every seventh of the others leads nowhere.
   const auto target = [](int c) {
     return c % 7 == 0 ? kNothingTerm

@@ -25,7 +25,7 @@ FACTS = {
     "kOpen", "kEveryText", "kRefused", "kNoRule", "kSeed", "kDead", "kFailed", "kConditions", "kNoTail",
     "kRoot", "kAllNodes", "kNoToken", "kAnyLength", "kFirstOwn",
     # Bits of a packed word, and seeds of hashes.
-    "kShort", "kPacked", "kSingle", "kRest", "kRests", "kIds", "kOffsetBits", "kOffsets", "kFree", "kNowhere", "kCodeMask", "kTags", "kHasTwins", "kIdMask", "kBitsPerWord", "kBits", "kDepthSeed",
+    "kShort", "kLong", "kPacked", "kSingle", "kRest", "kRests", "kIds", "kOffsetBits", "kOffsets", "kFree", "kNowhere", "kCodeMask", "kTags", "kHasTwins", "kIdMask", "kBitsPerWord", "kBits", "kDepthSeed",
     "kNamedAsTerms", "kCut", "kSignature", "kEndOfText", "kAnyEnd", "kOdd", "kPlace", "kEvenSeed", "kOddSeed",
     # Unicode, UTF-8, JSON's escapes and punctuation, and symbols of a table.
     "kAsciiEnd", "kAscii", "kSpaces", "kBeyond", "kFirst", "kContinuationBits", "kHexBits",
