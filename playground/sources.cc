@@ -9,12 +9,12 @@ void Sources::Keep(const std::string& grammar_id, absl::string_view kind, const 
   const absl::MutexLock lock(&mutex_);
   kept_.remove_if([&](const auto& each) { return each.first == grammar_id; });
   kept_.emplace_front(grammar_id, std::move(source));
-  const auto bytes = [&] {
-    std::size_t sum = 0;
-    for (const auto& each : kept_) sum += each.second->text().size();
-    return sum;
-  };
-  while (kept_.size() > kMost || (kept_.size() > 1 && bytes() > kMostBytes)) kept_.pop_back();
+  std::size_t bytes = 0;
+  for (const auto& each : kept_) bytes += each.second->text().size();
+  while (kept_.size() > kMost || (kept_.size() > 1 && bytes > kMostBytes)) {
+    bytes -= kept_.back().second->text().size();
+    kept_.pop_back();
+  }
 }
 
 std::shared_ptr<const Source> Sources::Find(const std::string& grammar_id) {

@@ -166,7 +166,7 @@ grpc::Status AdminService::Serve(grpc::ServerContext* context, Call<Request, Res
 grpc::Status AdminService::StreamedGetServer(
     grpc::ServerContext* context, Call<v1::GetServerRequest, v1::GetServerResponse>* call) {
   return Serve(context, call, [this](const auto& /*request*/, auto* response) {
-    GetServer(response);
+    TellServer(response);
     return absl::OkStatus();
   });
 }
@@ -174,18 +174,18 @@ grpc::Status AdminService::StreamedGetServer(
 grpc::Status AdminService::StreamedListStreams(
     grpc::ServerContext* context, Call<v1::ListStreamsRequest, v1::ListStreamsResponse>* call) {
   return Serve(context, call, [this](const auto& request, auto* response) {
-    return ListStreams(request, response);
+    return TellStreams(request, response);
   });
 }
 
 grpc::Status AdminService::StreamedListGrammars(
     grpc::ServerContext* context, Call<v1::ListGrammarsRequest, v1::ListGrammarsResponse>* call) {
   return Serve(context, call, [this](const auto& request, auto* response) {
-    return ListGrammars(request, response);
+    return TellGrammars(request, response);
   });
 }
 
-void AdminService::GetServer(v1::GetServerResponse* response) const {
+void AdminService::TellServer(v1::GetServerResponse* response) const {
   constexpr double kMsPerSecond = 1000;
   const memory::ProcessFigures process = memory::ReadProcessFigures();
   response->set_version(version_);
@@ -203,7 +203,7 @@ void AdminService::GetServer(v1::GetServerResponse* response) const {
     WriteVocabulary(tokenizer, response->add_vocabularies());
 }
 
-absl::Status AdminService::ListStreams(const v1::ListStreamsRequest& request,
+absl::Status AdminService::TellStreams(const v1::ListStreamsRequest& request,
                                        v1::ListStreamsResponse* response) const {
   const absl::StatusOr<StreamOrder> order = OrderOf(request.order());
   if (!order.ok()) return order.status();
@@ -216,7 +216,7 @@ absl::Status AdminService::ListStreams(const v1::ListStreamsRequest& request,
   return absl::OkStatus();
 }
 
-absl::Status AdminService::ListGrammars(const v1::ListGrammarsRequest& request,
+absl::Status AdminService::TellGrammars(const v1::ListGrammarsRequest& request,
                                         v1::ListGrammarsResponse* response) const {
   const absl::StatusOr<GrammarOrder> order = OrderOf(request.order());
   if (!order.ok()) return order.status();

@@ -42,10 +42,10 @@ class AdminService final : public v1::AdminService::StreamedUnaryService {
       Call<v1::ListGrammarsRequest, v1::ListGrammarsResponse>* call) override;
 
  private:
-  void GetServer(v1::GetServerResponse* response) const;
-  absl::Status ListStreams(const v1::ListStreamsRequest& request,
+  void TellServer(v1::GetServerResponse* response) const;
+  absl::Status TellStreams(const v1::ListStreamsRequest& request,
                            v1::ListStreamsResponse* response) const;
-  absl::Status ListGrammars(const v1::ListGrammarsRequest& request,
+  absl::Status TellGrammars(const v1::ListGrammarsRequest& request,
                             v1::ListGrammarsResponse* response) const;
   // Serves one call: counts its reply before it is made.
   template <typename Request, typename Response, typename Answer>

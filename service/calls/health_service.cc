@@ -124,19 +124,19 @@ class HealthService::Watch {
   }
 
   // Says how its name stands, if that is new, or ends the call, if it is to end; when nothing is on
-  // its way.
-  void Advance() ABSL_EXCLUSIVE_LOCKS_REQUIRED(health_->mutex_) {
+  // its way. `health` is its service, whose lock the analysis knows by that name.
+  void Advance(HealthService* health) ABSL_EXCLUSIVE_LOCKS_REQUIRED(health->mutex_) {
     // One write at a time; what changed meanwhile is seen when it has been sent.
     if (is_finishing_ || is_sending_) return;
-    const Status now = health_->Find(request_.service());
+    const Status now = health->Find(request_.service());
     if (!is_gone_ && std::exchange(known_, now) != now) {
       HealthCheckResponse response;
       response.set_status(now);
       is_sending_ = true;
       return writer_.Write(response, Begin(sent_.tag()));
     }
-    if (is_gone_ || health_->stopped_)
-      Finish({grpc::StatusCode::UNAVAILABLE, "the server is stopping"});
+    if (is_gone_ || health->stopped_)
+      Finish(health, {grpc::StatusCode::UNAVAILABLE, "the server is stopping"});
   }
 
  private:
@@ -157,11 +157,11 @@ class HealthService::Watch {
       const MutexLock lock(&health_->mutex_);
       if (is_finishing_) {  // the caller has gone already
       } else if (health_->watchers_.size() >= kMaxWatchers) {
-        Finish({grpc::StatusCode::RESOURCE_EXHAUSTED,
-                absl::StrCat("there are ", kMaxWatchers, " calls of Watch already")});
+        Finish(health_, {grpc::StatusCode::RESOURCE_EXHAUSTED,
+                         absl::StrCat("there are ", kMaxWatchers, " calls of Watch already")});
       } else {
         health_->watchers_.insert(this);
-        Advance();
+        Advance(health_);
       }
     }
     Ended(true);
@@ -172,7 +172,7 @@ class HealthService::Watch {
       const MutexLock lock(&health_->mutex_);
       is_sending_ = false;
       is_gone_ |= !ok;
-      Advance();
+      Advance(health_);
     }
     Ended(true);
   }
@@ -181,7 +181,7 @@ class HealthService::Watch {
     {
       const MutexLock lock(&health_->mutex_);
       is_gone_ = true;
-      Advance();
+      Advance(health_);
     }
     Ended(true);
   }
@@ -197,9 +197,10 @@ class HealthService::Watch {
     health->CallEnded();
   }
 
-  void Finish(const grpc::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(health_->mutex_) {
+  void Finish(HealthService* health, const grpc::Status& status)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(health->mutex_) {
     is_finishing_ = true;
-    health_->watchers_.erase(this);
+    health->watchers_.erase(this);
     writer_.Finish(status, Begin(finished_.tag()));
   }
 
@@ -234,14 +235,14 @@ HealthService::~HealthService() { Join(); }
 void HealthService::Set(const std::string& name, bool serving) {
   const MutexLock lock(&mutex_);
   statuses_[name] = serving ? HealthCheckResponse::SERVING : HealthCheckResponse::NOT_SERVING;
-  for (Watch* const watcher : watchers_) watcher->Advance();
+  for (Watch* const watcher : watchers_) watcher->Advance(this);
 }
 
 void HealthService::Stop() {
   const MutexLock lock(&mutex_);
   stopped_ = true;
   const std::set<Watch*> watchers = watchers_;  // one that ends takes itself out
-  for (Watch* const watcher : watchers) watcher->Advance();
+  for (Watch* const watcher : watchers) watcher->Advance(this);
 }
 
 HealthService::Status HealthService::Find(const std::string& name) const {

@@ -22,7 +22,8 @@ class TestClock : public Clock {
  public:
   TimePoint Now() override { return now_.load(); }
   // Somebody else moves the time.
-  void WaitUntil(CondVar* changed, Mutex* mutex, TimePoint) override {
+  void WaitUntil(CondVar* changed, Mutex* mutex, TimePoint) override
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     changed->WaitUntil(mutex, std::chrono::steady_clock::now() + milliseconds(1));
   }
   void Pass(Duration time) { now_ = now_.load() + time; }

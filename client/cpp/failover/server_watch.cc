@@ -115,7 +115,7 @@ void ServerWatch::LeaveAlone(const std::string& address) {
 
 template <typename Condition>
 bool ServerWatch::Await(absl::Duration time, Condition condition) {
-  const auto is_there = [&] { return is_over_ || condition(); };
+  const auto is_there = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return is_over_ || condition(); };
   return mutex_.AwaitWithTimeout(absl::Condition(&is_there), time) && !is_over_;
 }
 
