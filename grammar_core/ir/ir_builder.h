@@ -43,6 +43,13 @@ class IrBuilder {
   IrBuilder(const IrBuilder&) = delete;
   IrBuilder& operator=(const IrBuilder&) = delete;
 
+  // Room for so many nodes before any is moved.
+  void Reserve(std::size_t nodes) {
+    ir_.nodes.reserve(nodes);
+    ir_.children.reserve(2 * nodes);
+    node_ids_.reserve(nodes);
+  }
+
   // No text at all, and the empty text alone.
   NodeId Nothing();
   NodeId Empty();

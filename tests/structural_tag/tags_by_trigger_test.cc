@@ -70,8 +70,9 @@ TEST(TagsByTrigger, OneTriggerMayLeadToTextsAndMarkers) {
   ASSERT_EQ(grouped.groups->by_text.size(), 1U);
   IrBuilder& b = grouped.parts.builder;
   const NodeId end = b.Tokens({.ids = {{kEndToken, kEndToken}}});
-  EXPECT_EQ(grouped.groups->by_text[0].behind,
-            b.Alt({b.Bytes("f>tail2"), b.Concat({b.Bytes("f>"), end, b.Bytes("tail3")})}));
+  EXPECT_EQ(
+      grouped.groups->by_text[0].behind,
+      b.Concat({b.Bytes("f>"), b.Alt({b.Bytes("tail2"), b.Concat({end, b.Bytes("tail3")})})}));
 }
 
 struct RefusedCase {

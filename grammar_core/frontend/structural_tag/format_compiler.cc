@@ -21,6 +21,7 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/structural_tag/fields.h"
 #include "grammar_core/frontend/structural_tag/tags_by_trigger.h"
+#include "grammar_core/ir/shared_beginnings.h"
 
 namespace maskd {
 namespace {
@@ -75,6 +76,8 @@ FormatCompiler::FormatCompiler(const std::vector<TagFormat>& formats, const Gram
       tails_(nodes_) {}
 
 absl::StatusOr<ReadResult> FormatCompiler::Compile() && {
+  constexpr std::size_t kNodesPerFormat = 8;  // of tools; another number costs time alone
+  builder_.Reserve(kNodesPerFormat * formats_.size());
   for (FormatId id = static_cast<FormatId>(formats_.size()); id-- > 0;) {
     const Made made = Make(id);
     if (!made.ok()) return made.status();
@@ -165,7 +168,7 @@ NodeId FormatCompiler::Composite(const TagFormat& format) {
 NodeId FormatCompiler::AnyPart(const TagFormat& format) {
   std::vector<NodeId> parts;
   for (const FormatId part : format.parts) parts.push_back(nodes_[part]);
-  return builder_.Alt(std::move(parts));
+  return AltWithSharedBeginnings(parts, builder_);
 }
 
 FormatCompiler::Made FormatCompiler::ConstString(const TagFormat& format) {
@@ -386,7 +389,8 @@ FormatCompiler::Made FormatCompiler::TriggeredTags(const TagFormat& format) {
   for (const TextDispatch::Trigger& trigger : dispatch.triggers)
     each.push_back(builder_.Concat({builder_.Bytes(trigger.text), trigger.behind}));
   const Made made = MakeTextDispatch(dispatch, budget_, builder_);
-  return made.ok() ? WithFlow(*flow, builder_.Alt(std::move(each)), *made) : made.status();
+  if (!made.ok()) return made.status();
+  return WithFlow(*flow, AltWithSharedBeginnings(each, builder_), *made);
 }
 
 FormatCompiler::Made FormatCompiler::TagsWithSeparator(const TagFormat& format) {
@@ -493,7 +497,7 @@ FormatCompiler::Made FormatCompiler::TokenRules(const TagFormat& format) {
     ways.push_back(builder_.Concat({NamedToken(*token), nodes_[format.parts[ways.size()]]}));
   }
   const NodeId free = builder_.Repeat(AllTokensBut(*std::move(excluded)), 0, kUnbounded);
-  const NodeId way = builder_.Concat({free, builder_.Alt(std::move(ways))});
+  const NodeId way = builder_.Concat({free, AltWithSharedBeginnings(ways, builder_)});
   return MakeDispatch(free, way, *loop, builder_);
 }
 

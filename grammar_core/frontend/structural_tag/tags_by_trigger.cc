@@ -11,6 +11,7 @@
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/structural_tag/fields.h"
+#include "grammar_core/ir/shared_beginnings.h"
 
 namespace maskd {
 namespace {
@@ -62,7 +63,8 @@ class Grouping {
       if (!is_used_[i])
         return InvalidMember(format.at, absl::StrCat("triggers/", i), "no tag begins with it");
       if (rests_[i].empty()) continue;
-      groups.by_text.push_back({std::move(triggers_[i]), builder_.Alt(std::move(rests_[i]))});
+      groups.by_text.push_back(
+          {std::move(triggers_[i]), AltWithSharedBeginnings(rests_[i], builder_)});
     }
     return groups;
   }

@@ -20,6 +20,7 @@
 #include "grammar_core/base/sort_unique.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/frontend/notation/free_text.h"
+#include "grammar_core/ir/shared_beginnings.h"
 
 namespace maskd {
 namespace {
@@ -178,7 +179,8 @@ absl::StatusOr<NodeId> MakeTextDispatch(const TextDispatch& dispatch, Budget& bu
   NodeId way = builder.Alt(std::move(ways));
   if (!*entangled) way = builder.Concat({free, way});
   if (!dispatch.marked.empty())
-    way = builder.Alt({way, builder.Concat({free, builder.Alt(dispatch.marked)})});
+    way = builder.Alt(
+        {way, builder.Concat({free, AltWithSharedBeginnings(dispatch.marked, builder)})});
   return MakeDispatch(last, way, dispatch.loop, builder);
 }
 
