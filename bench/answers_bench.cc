@@ -9,9 +9,12 @@
 // Calls     "tool_choice" required: words of the prose and punctuation, by chance, where the masks
 //           allow them. A step is Accept() and Mask(), without what the walk itself does.
 // Reading   the same tokens through an AnswerReader, over one that is made anew for each answer.
+// Wire      the bytes that a token adds to its row's reply, and what of them is not the answer's
+//           own text.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <utility>
@@ -30,6 +33,8 @@
 #include "grammar_core/frontend/chat/answer_reader.h"
 #include "grammar_core/frontend/chat/family.h"
 #include "grammar_core/matcher/matcher.h"
+#include "service/sequences/row_answer.h"
+#include "service/wire/response_writer.h"
 
 ABSL_FLAG(std::string, vocab, "", "A vocabulary's file; empty: the embedded bytes.");
 ABSL_FLAG(std::vector<std::string>, tools, (std::vector<std::string>{"1", "10", "26", "50", "200"}),
@@ -97,7 +102,17 @@ struct Figures {
   std::vector<double> steps;
   std::vector<double> warm_steps;
   std::vector<double> reading;  // of an answer, a token
+  std::vector<double> wire;     // bytes a token
+  std::vector<double> wire_extra;
 };
+
+// What is text in a delta.
+std::size_t TextBytes(const service::AnswerDelta& delta) {
+  std::size_t bytes = delta.reasoning.size() + delta.content.size();
+  for (const service::AnswerDelta::Call& call : delta.calls)
+    bytes += call.id.size() + call.name.size() + call.arguments.size();
+  return bytes;
+}
 
 class Bench {
  public:
@@ -167,8 +182,31 @@ class Bench {
       AnswerReader reader(*plan);
       for (const TokenId token : tokens) reader.ReadToken(token);
       figures->reading.push_back(MicrosSince(begin) / static_cast<double>(tokens.size()));
+      Tell(*plan, tokens, figures);
     }
     return absl::OkStatus();
+  }
+
+  // As a stream's row says its answer, a token a step.
+  void Tell(const std::shared_ptr<const AnswerPlan>& plan, const std::vector<TokenId>& tokens,
+            Figures* figures) {
+    service::RowAnswer answer(plan, AnswerReader::Rest::kContent);
+    for (const TokenId token : tokens) {
+      const bool is_end = std::ranges::count(vocabulary_->stop_ids(), token) != 0;
+      answer.Take(token, is_end ? service::RowAnswer::Role::kEnd : service::RowAnswer::Role::kText);
+      constexpr int kNoWords = 0;  // the row has no mask
+      service::RowResult row;
+      v1::RowReply without;
+      service::WriteRow(row, kNoWords, &without);
+      const service::AnswerDelta delta = answer.Unsaid();
+      answer.SetSaid();
+      if (!delta.empty()) row.answer = delta;
+      v1::RowReply with;
+      service::WriteRow(row, kNoWords, &with);
+      const std::size_t bytes = with.ByteSizeLong() - without.ByteSizeLong();
+      figures->wire.push_back(static_cast<double>(bytes));
+      figures->wire_extra.push_back(static_cast<double>(bytes - TextBytes(delta)));
+    }
   }
 
   std::vector<TokenId> Walk(const std::shared_ptr<const CompiledGrammar>& grammar,
@@ -211,10 +249,13 @@ class Bench {
   std::mt19937 random_{7};
 };
 
-void Print(const char* what, const std::vector<double>& us) {
-  if (us.empty()) return;
-  std::printf("%-26s %8zu  p50 %8.2f  p99 %8.2f  max %8.2f us\n", what, us.size(),
-              Percentile(us, 50), Percentile(us, 99), *std::ranges::max_element(us));
+void Print(const char* what, const std::vector<double>& samples, const char* unit = "us") {
+  if (samples.empty()) return;
+  const double mean =
+      std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
+  std::printf("%-26s %8zu  mean %8.2f  p50 %8.2f  p99 %8.2f  max %8.2f %s\n", what, samples.size(),
+              mean, Percentile(samples, 50), Percentile(samples, 99),
+              *std::ranges::max_element(samples), unit);
 }
 
 void PrintAll(const std::string& title, const Figures& figures) {
@@ -224,11 +265,13 @@ void PrintAll(const std::string& title, const Figures& figures) {
   Print("  step", figures.steps);
   Print("  step, warm", figures.warm_steps);
   Print("  reading back, a token", figures.reading);
+  Print("  on the wire, a token", figures.wire, "bytes");
+  Print("  of it not the text's", figures.wire_extra, "bytes");
 }
 
 void Add(const Figures& from, Figures* to) {
   for (auto of : {&Figures::first_sight, &Figures::warm, &Figures::steps, &Figures::warm_steps,
-                  &Figures::reading})
+                  &Figures::reading, &Figures::wire, &Figures::wire_extra})
     (to->*of).insert((to->*of).end(), (from.*of).begin(), (from.*of).end());
 }
 
