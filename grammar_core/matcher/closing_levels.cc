@@ -1,7 +1,5 @@
 // One walk over the tokens that a state may take; each goes to the level of the ending behind it.
-// The states met last keep their level at hand. Numbers are in new states at each token, and take
-// a thousand tokens of digits: of these, bytes that the grammar does not tell apart are walked as
-// one.
+// The states met last keep their level at hand.
 //
 // Invariant  levels ascend, and a token is in one of them; a level has its tokens as a list or as a
 //            mask, whichever is smaller.
@@ -35,29 +33,6 @@ std::uint64_t NextNumber() {
 }
 
 bool IsDigit(unsigned char byte) { return byte >= '0' && byte <= '9'; }
-
-// The tokens that begin with a digit, each byte as the sample of its class.
-std::shared_ptr<const TokenTrie> DigitTokens(const TokenIndex& index, const ByteClasses& classes) {
-  const TokenTrie& trie = index.trie();
-  std::vector<std::pair<std::string, TokenId>> texts;
-  for (unsigned char digit = '0'; digit <= '9'; ++digit) {
-    const std::size_t first = trie.First(digit);
-    if (first == trie.nodes().size()) continue;
-    for (const TrieNode& node : trie.nodes().subspan(first, trie.nodes()[first].skip)) {
-      if (node.token == TokenTrie::kNoToken) continue;
-      trie.VisitTokens(node, [&](TokenId id) {
-        std::string text(index.vocabulary().TokenBytes(id));
-        for (char& byte : text)
-          byte = static_cast<char>(classes.Sample(classes.Of(static_cast<unsigned char>(byte))));
-        texts.emplace_back(std::move(text), id);
-      });
-    }
-  }
-  std::vector<TokenTrie::Entry> entries;
-  entries.reserve(texts.size());
-  for (const auto& [text, id] : texts) entries.push_back({text, id});
-  return std::make_shared<const TokenTrie>(TokenTrie::OfUnsorted(&entries));
-}
 
 constexpr absl::string_view kNumberBytes = "0123456789+-.eE";
 // What completes a number in any state, at most.
@@ -96,11 +71,10 @@ std::int64_t BytesOf(const ClosingLevelList& list) {
 
 class ClosingLevels::Maker {
  public:
-  Maker(const TokenStepper& stepper, Endings* endings, const TokenTrie* digits, Work* work)
+  Maker(const TokenStepper& stepper, Endings* endings, Work* work)
       : stepper_(stepper),
         row_(stepper.states()),
         endings_(*endings),
-        digits_(*digits),
         work_(*work),
         items_budget_(ItemsBudget()),
         items_work_(items_budget_),
@@ -110,9 +84,6 @@ class ClosingLevels::Maker {
   Levels Make(TermId state) {
     const TokenizerSpace& tokenizer = stepper_.grammar().tokenizer();
     const auto enter = [](State, const TrieNode&) { return true; };
-    const auto enter_others = [](State, const TrieNode& node) {
-      return node.depth > 1 || !IsDigit(static_cast<unsigned char>(node.byte));
-    };
     const auto arrive = [&](TokenId id, State next) {
       Add(id, row_.AtTokenEnd(next));
       return false;
@@ -126,13 +97,7 @@ class ClosingLevels::Maker {
     } else if (strings_.BeginsInString(state)) {
       WalkString(state);
     } else {
-      // What a row may not repeat is a matter of bytes, not of their classes.
-      const bool by_class = !row_.automaton().tables().remembers();
-      if (by_class) VisitTrieSteps(digits_, row_, RowMemory::Of(state), work_, enter, arrive);
-      if (by_class && work_.ok())
-        VisitTokenSteps(tokenizer.index(), row_, RowMemory::Of(state), work_, enter_others, arrive);
-      else if (work_.ok())
-        VisitTokenSteps(tokenizer.index(), row_, RowMemory::Of(state), work_, enter, arrive);
+      VisitTokenSteps(tokenizer.index(), row_, RowMemory::Of(state), work_, enter, arrive);
     }
     for (const NamedTokens::Step& step : StateTerms(row_.automaton()).NamedSteps(state)) {
       const State next = row_.AtTokenEnd(RowMemory::Of(step.next));
@@ -327,7 +292,6 @@ class ClosingLevels::Maker {
   const TokenStepper& stepper_;
   const RowStates& row_;
   Endings& endings_;
-  const TokenTrie& digits_;
   Work& work_;
   // For endings where items must differ: those that it is not enough for are too dear.
   Budget items_budget_;
@@ -361,10 +325,8 @@ void ClosingLevels::ForgetOthers(const TokenStepper& stepper) {
   if (const std::uint64_t serial = stepper.automaton_serial(); serial != automaton_) {
     known_.clear();
     strings_.clear();
-    const TokenIndex& index = stepper.grammar().tokenizer().index();
-    digits_ = DigitTokens(index, stepper.states().classes());
-    digits_alone_ = DigitsAreAlone(index);
-    held_bytes_ = digits_->held_bytes();
+    digits_alone_ = DigitsAreAlone(stepper.grammar().tokenizer().index());
+    held_bytes_ = 0;
     automaton_ = serial;
   }
 }
@@ -404,7 +366,7 @@ ClosingLevels::Levels ClosingLevels::Of(const TokenStepper& stepper, TermId stat
       return known->second.levels;
     }
   }
-  Levels levels = Maker(stepper, endings, digits_.get(), &work).Make(state);
+  Levels levels = Maker(stepper, endings, &work).Make(state);
   // What was cut short by the budget is right for this call alone.
   if (work.ok()) Keep(state, string, levels);
   return levels;
@@ -417,7 +379,7 @@ void ClosingLevels::Keep(TermId state, const std::optional<String>& string, cons
   if (held_bytes_ > kMaxBytes) {
     known_.clear();
     strings_.clear();
-    held_bytes_ = digits_->held_bytes() + bytes;
+    held_bytes_ = bytes;
   }
   if (string.has_value())
     strings_[string->key] = {string->most_characters, levels};

@@ -103,8 +103,7 @@ class ClosingLevels {
   std::uint64_t automaton_ = 0;  // the serial number of the one whose states are known
   absl::flat_hash_map<TermId, Levels> known_;
   absl::flat_hash_map<StringKey, OfString> strings_;
-  std::shared_ptr<const TokenTrie> digits_;  // tokens that begin with one, see the .cc
-  bool digits_alone_ = false;                // none has what is of no number behind a digit
+  bool digits_alone_ = false;  // no token has what is of no number behind a digit
   std::int64_t held_bytes_ = 0;
 };
 
