@@ -148,23 +148,12 @@ def test_a_limit_that_is_nearly_met_is_named(world):
     maskd, asked = world
     with contextlib.ExitStack() as clients:
         for count in (1, 2):
-            clients.enter_context(endless_client(maskd))
+            clients.enter_context(server.endless_client(maskd))
             server.await_line(maskd, f"maskd_streams_open {count}")
         shares = asked.until("Which limits are nearly met?", len)
         assert shares[("streams",)] == 1
         assert ("connections",) not in shares
     asked.until("Which limits are nearly met?", lambda answer: ("streams",) not in answer)
-
-
-@contextlib.contextmanager
-def endless_client(maskd: server.Maskd):
-    """One that decodes until it is killed."""
-    with subprocess.Popen([os.environ["MASKD_MASKCTL"], "simulate", f"--server={maskd.address}", "--constrained=0",
-                           "--budget=1048576", "--max_tokens=1048576"], stdout=subprocess.DEVNULL) as client:
-        try:
-            yield
-        finally:
-            client.kill()
 
 
 def test_a_tenant_at_its_limit_is_named_and_no_other(world):
@@ -185,7 +174,7 @@ def test_a_tenant_at_its_limit_is_named_and_no_other(world):
 def test_clients_that_are_killed_have_vanished(world):
     maskd, asked = world
     before = asked.answer("Did clients vanish?").get((), 0)
-    with endless_client(maskd):
+    with server.endless_client(maskd):
         server.await_line(maskd, "maskd_streams_open 1")
     asked.until("Did clients vanish?", lambda answer: answer.get((), 0) > before)
 

@@ -5,8 +5,10 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import time
 import urllib.request
+from collections.abc import Iterator
 from typing import NamedTuple
 
 PATIENCE_S = 60
@@ -51,6 +53,25 @@ def running(folder: pathlib.Path, configuration: str, *flags: str):
             yield Maskd(address, f"http://127.0.0.1:{port(process, log)}", folder)
         finally:
             process.terminate()
+
+
+# Holds a stream.
+HOLDER = """
+import sys, time, maskd
+client = maskd.Client(sys.argv[1])
+stream = client.open_stream(320)
+time.sleep(3600)
+"""
+
+
+@contextlib.contextmanager
+def endless_client(maskd: Maskd) -> Iterator[subprocess.Popen]:
+    """A process that has a stream open until it is killed, at the latest behind the block."""
+    with subprocess.Popen([sys.executable, "-c", HOLDER, maskd.address]) as client:
+        try:
+            yield client
+        finally:
+            client.kill()
 
 
 def port(process: subprocess.Popen, log: pathlib.Path) -> str:
