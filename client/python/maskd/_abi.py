@@ -162,7 +162,7 @@ _FUNCTIONS = {
     "stream_submit": (STATUS, [c_void_p, c_void_p, POINTER(c_uint64)]),
     "stream_submit_each": (UNCHECKED, [c_void_p, c_void_p, c_void_p, c_void_p, c_int64,
                                        POINTER(c_uint64)]),
-    "stream_collect": (STATUS, [c_void_p, c_int64, c_void_p]),
+    "stream_collect": (UNCHECKED, [c_void_p, c_int64, c_void_p]),
     "stream_collect_masks": (UNCHECKED, [c_void_p, c_int64, c_void_p, c_char_p, c_int64, c_void_p,
                                          c_int64, c_void_p]),
     "stream_collect_positions": (UNCHECKED, [c_void_p, c_int64, c_void_p, c_char_p, c_int64, c_int64,

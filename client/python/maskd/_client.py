@@ -285,8 +285,11 @@ class Stream(_abi.Handle, StreamBase[Step, StepResult]):
     def submit_each(self, rows: Any, tokens: Any) -> int:
         """A step of one token a row, in one call; gives its number."""
         named, sampled = one_each(rows, tokens)
-        _abi.check(lib.maskd_stream_submit_each(self.handle, self._each.handle, named.tobytes(),
-                                                sampled.tobytes(), named.size, self._to_number))
+        status = lib.maskd_stream_submit_each(self._handle or self.handle, self._each_handle,
+                                              named.tobytes(), sampled.tobytes(), named.size,
+                                              self._to_number)
+        if status:
+            _abi.check(status)
         return self._number.value
 
     def submit_packed(self, rows: Ids, tokens: Ids) -> None:
@@ -322,7 +325,10 @@ class Stream(_abi.Handle, StreamBase[Step, StepResult]):
     def collect(self, timeout_s: float = 10.0) -> StepResult:
         """Waits for the reply to the oldest step; DEADLINE_EXCEEDED may be tried again. The result
         is the stream's, good until the next collect."""
-        lib.maskd_stream_collect(self.handle, int(timeout_s * 1000), self._result.handle)
+        status = lib.maskd_stream_collect(self._handle or self.handle, int(timeout_s * 1000),
+                                          self._result_handle)
+        if status:
+            _abi.check(status)
         return self._result
 
     def close(self, timeout_s: float = 5.0) -> None:
