@@ -66,14 +66,13 @@ class LiteralsAsJson {
   void Take() {
     const char c = text_[at_];
     const bool has_bare_names = !style_.is_python() || is_object_.size() == 1;
-    if (in_name_ && has_bare_names && c != ' ' && c != '}') return TakeName();
+    const bool is_space = absl::ascii_isspace(static_cast<unsigned char>(c));
+    if (in_name_ && has_bare_names && !is_space && c != '}') return TakeName();
     const std::string quote = QuoteHere();
     if (!quote.empty()) return TakeString(quote);
     if (c == '{' || c == '[') is_object_.push_back(c == '{');
     if ((c == '}' || c == ']') && is_object_.size() > 1) is_object_.pop_back();
-    in_name_ = (c == '{' || c == ',') && is_object_.back();
-    if (c == ' ' && json_.back() != ' ' && absl::StrContains("{,", json_.substr(json_.size() - 1)))
-      in_name_ = is_object_.back();
+    if (!is_space) in_name_ = (c == '{' || c == ',') && is_object_.back();
     json_.push_back(c);
     ++at_;
   }
@@ -81,7 +80,7 @@ class LiteralsAsJson {
   void TakeName() {
     const char end_sign = is_object_.size() == 1 ? style_.name_end() : ':';
     const std::size_t end = std::min(text_.find(end_sign, at_), text_.size());
-    std::string name = JsonString(text_.substr(at_, end - at_));
+    std::string name = JsonString(absl::StripTrailingAsciiWhitespace(text_.substr(at_, end - at_)));
     if (end == text_.size()) name.pop_back();
     absl::StrAppend(&json_, name, end == text_.size() ? "" : ":");
     at_ = std::min(end + 1, text_.size());
@@ -118,6 +117,9 @@ class LiteralsAsJson {
 
 JsonPosition FindStyledPosition(const WrittenStyle& style, absl::string_view text) {
   if (style.elements() != nullptr) return FindInElements(*style.elements(), text);
+  // Those in braces are written without the first one, as the others are.
+  if (style.literals()->is_free_object && !absl::ConsumePrefix(&text, "{"))
+    return FindJsonPosition(text);
   return FindJsonPosition(LiteralsAsJson(*style.literals(), text).Write());
 }
 

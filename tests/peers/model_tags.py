@@ -34,7 +34,7 @@ TOOLS = [
     tool("add", {"a": {"type": "number"}, "l": {"type": "boolean"}}, ["a"])]
 CHOICES = ["auto", "required", "none", {"type": "function", "function": {"name": "add"}}]
 VALUES = ["1", "Paris", '{"city":"Paris"}', '{"city":"P","days":3}', '{"a":3,"l":true}', "true", "c",
-          "hello ", "\n", " ", "-2.5", "<", "{}"]
+          "hello ", "\n", " ", "-2.5", "<", "{}", "{", "}", ","]
 ARGUMENTS = [("city", "Paris", "string"), ("days", "3", "number"), ("unit", "c", "string"),
              ("a", "3.5", "number"), ("l", "true", "boolean"), ("q", "1", "number")]
 STRING = {"string": "true"}
@@ -49,6 +49,7 @@ def elements(name: str, value: str, kind: str) -> list:
             f"]<]minimax[>[<{name}>{value}]<]minimax[>[</{name}>",
             f"<｜DSML｜{dsml}parameter>", f"<｜DSML｜ {dsml} parameter>",
             f"<arg_key>{name}</arg_key><arg_value>{value}</arg_value>",
+            f'{name}:<|"|>{value}<|"|>' if kind == "string" else f"{name}:{value}",
             f'<cofl:value name="{name}" type="{RAW.get(kind, "json")}">{value}</cofl:value>',
             f'<|open|>argument key="{name}" type="{kind}"<|sep|>{value}<|close|>argument<|sep|>']
 

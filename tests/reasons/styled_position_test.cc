@@ -51,6 +51,11 @@ INSTANTIATE_TEST_SUITE_P(
         {"LiteralSecond", "python", "city='Oslo', days=3", "in the number or word /days"},
         {"LiteralNested", "python", "opts={\"deep\": [True, 'x", "in the string /opts/deep/1"},
         {"LiteralBehind", "python", "city='a, b=c', d=", "where a value begins /d"},
+        {"GemmaName", "gemma", "{\n ci", kName},
+        {"GemmaValue", "gemma", "{city : ", "where a value begins /city"},
+        {"GemmaString", "gemma", "{city: <|\"|>O\"s", "in the string /city"},
+        {"GemmaSecond", "gemma", "{city:<|\"|>{,<|\"|> ,\n days: 3", "in the number or word /days"},
+        {"GemmaNested", "gemma", "{o: {x :[1, <|\"|>a", "in the string /o/x/1"},
     }),
     [](const auto& test) { return test.param.name; });
 

@@ -54,7 +54,7 @@ std::vector<LiteralsCase> LiteralsCases() {
   std::vector<LiteralsCase> cases;
   for (const Spell& spell :
        {Spell{"Double", R"("python")", '"', false}, Spell{"Single", R"("python")", '\'', true},
-        Spell{"Quote", R"({"quote":"<q>"})", ' ', true}})
+        Spell{"Quote", R"({"quote":"<q>"})", ' ', true}, Spell{"Gemma", R"("gemma")", ' ', true}})
     for (const StyleSchema& schema : StyleSchemas())
       cases.push_back({absl::StrCat(spell.name, "_", schema.name), spell, schema});
   return cases;
@@ -71,7 +71,8 @@ class LiteralsTest : public testing::TestWithParam<LiteralsCase> {
       // Some strings of the list are JSON with quotes in them, which would have to be escaped.
       if (object.Nth(0)->is_string() && absl::StrContains(object.Nth(0)->text(), '"'))
         return std::nullopt;
-      return absl::StrCat("v", std::string(1, literals.name_end()), text);
+      const std::string members = absl::StrCat("v", std::string(1, literals.name_end()), text);
+      return literals.is_free_object ? absl::StrCat("{", members, "}") : members;
     };
     ExpectWrites({style, excludes, order}, GetParam().schema, write);
   }
@@ -96,6 +97,27 @@ TEST(ArgumentStyle, IsFoundByName) {
   EXPECT_EQ(FindArgumentStyle("python")->name_end(), '=');
   EXPECT_EQ(FindArgumentStyle("json"), nullptr);
   EXPECT_EQ(FindArgumentStyle("qwen_xml"), nullptr);
+}
+
+// As xgrammar 0.2.9 takes them, whose style it is.
+TEST(ArgumentStyle, AFreeObjectHasBracesAndWhiteSpaceAround) {
+  TagParts parts;
+  const JsonValue schema = parts.Value(R"({"type": "object", "required": ["a-b"],
+      "properties": {"a-b": {"type": "integer"}, "s": {"enum": ["x", null]}}})");
+  const auto written = parts.embedded.Schema(schema, InStyle(FindWrittenStyle("gemma")));
+  ASSERT_TRUE(written.ok()) << written.status();
+  const GrammarIr ir = parts.GrammarOf(*written);
+  const auto has = [&](const std::string& text) { return IrRecognizer(ir).Accepts(text); };
+  for (const char* text :
+       {"{a-b:1}", "{ a-b : 1 }", "{a-b:1,s:<|\"|>x<|\"|>}", "{a-b:1 ,\n s: null}"})
+    EXPECT_TRUE(has(text)) << text;
+  for (const char* text :
+       {"a-b:1", "{}", "{a-b:1,}", "{\"a-b\":1}", "{a-b:1,s:x}", "{a-b:1,s:None}"})
+    EXPECT_FALSE(has(text)) << text;
+  // Names that no schema declares are words.
+  EXPECT_TRUE(has("{a-b:1,_1:{x:2}}"));
+  for (const char* text : {"{a-b:1,c-d:2}", "{a-b:1,1c:2}", "{a-b:1,<|\"|>c<|\"|>:2}"})
+    EXPECT_FALSE(has(text)) << text;
 }
 
 TEST(ArgumentStyle, IsSaidByItsQuote) {

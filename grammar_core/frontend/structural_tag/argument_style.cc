@@ -41,6 +41,7 @@ CharSet PlainNameChars() {
       .Complement();
 }
 
+CharSet WordBegins() { return CharSet({{'A', 'Z'}, {'_', '_'}, {'a', 'z'}}); }
 CharSet WordChars() { return CharSet({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}); }
 
 bool IsPlainName(absl::string_view name) {
@@ -75,9 +76,11 @@ class LiteralWriter {
     is_free_ = without.empty();
     names_ = FreeText(without, b_);
     raw_ = FreeText(without, b_, last);
-    const bool compact = options.white_space == WhiteSpace::kCompact || !style.is_python();
+    const bool may_have_space = style.is_python() || style.is_free_object;
+    const bool compact = options.white_space == WhiteSpace::kCompact || !may_have_space;
     const auto most = static_cast<std::uint32_t>(compact ? 0 : options.max_whitespace);
     space_ = b_.Repeat(b_.AnyByteOf(" \t\n\r"), 0, most);
+    around_ = style.is_free_object ? space_ : b_.Empty();
     comma_ = b_.Concat({b_.Bytes(","), space_});
   }
 
@@ -258,12 +261,15 @@ class LiteralWriter {
     const NodeId all =
         is_free ? MembersInAnyOrder(spec, members, *other, comma_, place_, b_).After(0, b_.Empty())
                 : DeclaredOrder(spec, members, *other);
-    return is_outermost ? all : b_.Concat({b_.Bytes("{"), all, b_.Bytes("}")});
+    if (is_outermost && !style_.is_free_object) return all;
+    return b_.Concat({b_.Bytes("{"), around_, all, b_.Bytes("}")});
   }
 
   NodeId Member(NodeId name, bool is_outermost, NodeId value) {
-    if (is_outermost || !style_.is_python())
-      return b_.Concat({name, b_.Bytes(std::string(1, style_.name_end())), value});
+    if (is_outermost || !style_.is_python()) {
+      const NodeId end = b_.Bytes(std::string(1, style_.name_end()));
+      return b_.Concat({name, around_, end, around_, value, around_});
+    }
     const NodeId quoted = b_.Alt({b_.Concat({b_.Bytes("\""), name, b_.Bytes("\"")}),
                                   b_.Concat({b_.Bytes("'"), name, b_.Bytes("'")})});
     return b_.Concat({quoted, b_.Bytes(":"), space_, value});
@@ -272,8 +278,7 @@ class LiteralWriter {
   absl::StatusOr<NodeId> Others(const ObjectSpec& spec, bool is_outermost) {
     std::vector<std::string> declared;
     for (const ObjectSpec::Member& member : spec.members) declared.push_back(member.name);
-    const CharSet chars = style_.has_word_names ? WordChars() : PlainNameChars();
-    const NodeId plain = b_.Repeat(b_.Chars(chars), 1, kUnbounded);
+    const NodeId plain = OtherNames();
     std::vector<NodeId> ways;
     for (const ObjectSpec::Others& others : spec.others) {
       const NodeId name =
@@ -283,6 +288,14 @@ class LiteralWriter {
       ways.push_back(Member(b_.Encode(Spelling::kUtf8, name), is_outermost, *value));
     }
     return b_.Alt(std::move(ways));
+  }
+
+  // What names may be that no schema declares: characters.
+  NodeId OtherNames() {
+    if (style_.is_free_object)
+      return b_.Concat({b_.Chars(WordBegins()), b_.Repeat(b_.Chars(WordChars()), 0, kUnbounded)});
+    const CharSet chars = style_.has_word_names ? WordChars() : PlainNameChars();
+    return b_.Repeat(b_.Chars(chars), 1, kUnbounded);
   }
 
   NodeId AsRule(NodeId node) {
@@ -317,6 +330,7 @@ class LiteralWriter {
   NodeId raw_;        // the same of a string
   bool is_free_;      // that is any text
   NodeId space_;      // bytes
+  NodeId around_;     // the same, around names and values
   NodeId comma_;      // with the white space behind it
   StyleRules rules_;  // a rule's values in this style
 };
@@ -330,8 +344,11 @@ bool IsWordName(absl::string_view name) {
 }
 
 const ArgumentStyle* FindArgumentStyle(absl::string_view name) {
-  static const ArgumentStyle& python = *new ArgumentStyle{.name = "python", .quote = ""};
-  return name == python.name ? &python : nullptr;
+  static const auto& styles = *new std::vector<ArgumentStyle>{
+      {.name = "python", .quote = ""},
+      {.name = "gemma", .quote = "<|\"|>", .has_json_words = true, .is_free_object = true}};
+  const auto found = std::ranges::find(styles, name, &ArgumentStyle::name);
+  return found == styles.end() ? nullptr : &*found;
 }
 
 absl::StatusOr<ArgumentStyle> ReadArgumentStyle(const JsonValue& at) {

@@ -1,8 +1,9 @@
 // Objects that are written as literals of another language than JSON, as some models write the
-// arguments of a call. The outermost object has no braces.
+// arguments of a call. The outermost object has no braces, but for "gemma".
 //
 //   python             city="Paris", days=3, opts={"deep": True, "tags": ['a', "b"]}
 //   {"quote": "<|>"}   city:<|>Paris<|>,days:3,opts:{deep:true,tags:[<|>a<|>,<|>b<|>]}
+//   gemma              {city:<|"|>Paris<|"|>, days: 3}
 //
 // Strings  of Python: between double quotes as JSON has them, between single ones with the same
 //          escapes. One that may not be any text has there either no single quote and escaped
@@ -10,7 +11,10 @@
 //          that quote.
 // Words    True, False and None, or JSON's; both are taken. Of JSON alone with "words": "json".
 // Names    without escapes: others are UNIMPLEMENTED. Bare where the quotes are the style's own; of
-//          letters, digits and _ alone where it has "names": "word".
+//          letters, digits and _ alone where it has "names": "word". Of "gemma" those alone that no
+//          schema declares.
+// Space    none where the quotes are the style's own, but for "gemma": there as the options have
+//          it, around each sign of an object.
 // Members  in declared order, or in any where the options say so and they are at most
 //          kMaxFreeMembers (xml_style.h); others behind them.
 // Errors   UNIMPLEMENTED for counts and conditions of members, for arrays and objects that are
@@ -41,6 +45,9 @@ struct ArgumentStyle {
   std::string quote;  // empty: Python
   bool has_json_words = false;
   bool has_word_names = false;
+  // The outermost object has braces, white space may stand around names and values, and a name that
+  // no schema declares is a word that begins with no digit.
+  bool is_free_object = false;
 
   // Which of the two forms above it is.
   [[nodiscard]] bool is_python() const { return quote.empty(); }

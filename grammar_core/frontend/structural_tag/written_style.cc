@@ -33,7 +33,7 @@ absl::StatusOr<WrittenStyleRef> ReadWrittenStyle(const JsonValue& style) {
   if (found != nullptr) return found;
   return InvalidAt(style.Pointer(),
                    absl::StrCat("must be one of json, ", absl::StrJoin(XmlStyleNames(), ", "),
-                                ", python, or an object with \"open\" or \"quote\""));
+                                ", python, gemma, or an object with \"open\" or \"quote\""));
 }
 
 }  // namespace maskd
