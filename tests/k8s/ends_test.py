@@ -21,7 +21,8 @@ def test_who_was_killed_has_left(tmp_path, configuration):
         simulate = [os.environ["MASKD_MASKCTL"], "simulate", f"--server={maskd.address}", "--schemas=examples/schemas"]
         subprocess.run(simulate, check=True, stdout=subprocess.DEVNULL, timeout=60)
         assert f"{LEFT}0" in server.await_line(maskd, "maskd_streams_open 0")
-        with server.endless_client(maskd) as client:
+        endless = [*simulate, "--budget=1048576", "--max_tokens=1048576"]
+        with subprocess.Popen(endless, stdout=subprocess.DEVNULL) as client:
             server.await_line(maskd, "maskd_streams_open 1")
             client.kill()
         server.await_line(maskd, f"{LEFT}1")

@@ -1,5 +1,5 @@
 // Objects that are written as literals of another language than JSON, as some models write the
-// arguments of a call. The outermost object has no braces, but for "gemma".
+// arguments of a call. The outermost object has braces only in "gemma".
 //
 //   python             city="Paris", days=3, opts={"deep": True, "tags": ['a', "b"]}
 //   {"quote": "<|>"}   city:<|>Paris<|>,days:3,opts:{deep:true,tags:[<|>a<|>,<|>b<|>]}
@@ -13,7 +13,7 @@
 // Names    without escapes: others are UNIMPLEMENTED. Bare where the quotes are the style's own; of
 //          letters, digits and _ alone where it has "names": "word". Of "gemma" those alone that no
 //          schema declares.
-// Space    none where the quotes are the style's own, but for "gemma": there as the options have
+// Space    none where the quotes are the style's own, except in "gemma": there as the options have
 //          it, around each sign of an object.
 // Members  in declared order, or in any where the options say so and they are at most
 //          kMaxFreeMembers (xml_style.h); others behind them.
