@@ -95,12 +95,16 @@ AnyTerm TermStore::Cat(AnyTerm head, AnyTerm tail) {
 }
 
 AnyTerm TermStore::CatCell(AnyTerm head, AnyTerm tail) {
-  assert(At(head).kind != TermKind::kCat && "a head is one cell");
-  if (At(head).kind == TermKind::kAlt && IsDeep(head)) return Distribute(head, tail);
-  const bool is_cell = At(tail).kind != TermKind::kCat;
-  if (const AnyTerm joined = JoinPowers(head, is_cell ? tail : AnyTerm(At(tail).a));
-      joined != kNothingTerm) {
-    return is_cell ? joined : CatCell(joined, AnyTerm(At(tail).b));
+  // What joins with one cell may join with each of thousands behind it: x? and x x x ...
+  while (true) {
+    assert(At(head).kind != TermKind::kCat && "a head is one cell");
+    if (At(head).kind == TermKind::kAlt && IsDeep(head)) return Distribute(head, tail);
+    const bool is_cell = At(tail).kind != TermKind::kCat;
+    const AnyTerm joined = JoinPowers(head, is_cell ? tail : AnyTerm(At(tail).a));
+    if (joined == kNothingTerm) break;
+    if (is_cell) return joined;
+    head = joined;
+    tail = AnyTerm(At(tail).b);
   }
   return Intern<AnyTerm>({TermKind::kCat, head.value(), tail.value(), 0, 0}, [&](Term* term) {
     const Term& h = At(head);

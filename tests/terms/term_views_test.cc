@@ -38,6 +38,18 @@ TEST_F(TermViewsTest, Cat) {
   EXPECT_EQ(cat.tail, tail);
 }
 
+// However many there are: a build without optimization recursed for each and died of its stack.
+TEST_F(TermViewsTest, AnOptionalCellJoinsWithAllThatItRepeats) {
+  constexpr int kCells = 100'000;
+  const TermId body = store().Byte('a');
+  TermId tail = body;
+  for (int i = 1; i < kCells; ++i) tail = store().Cat(body, tail);
+  const auto joined = AsRepeat(At(store().Cat(store().Repeat(body, 0, 1), tail)));
+  EXPECT_EQ(joined.body, body);
+  EXPECT_EQ(joined.min, kCells);
+  EXPECT_EQ(joined.max, kCells + 1);
+}
+
 TEST_F(TermViewsTest, Repeat) {
   const TermId body = store().Byte('a');
   const auto repeat = AsRepeat(At(store().Repeat(body, 2, kUnbounded)));
