@@ -14,6 +14,8 @@ import pytest
 
 MASKCTL = os.environ["MASKD_MASKCTL"]
 STACK_KIB = int(os.environ["MASKD_STACK_KIB"])
+# A sanitizer keeps memory that the engine has given back, so that the mark for it says nothing.
+IS_SANITIZED = os.environ["MASKD_SANITIZED"] == "1"
 LEVELS = 90
 MANY_LEVELS = {"json_schema": 5_000, "structural_tag": 5_000}  # others: 50,000
 
@@ -154,13 +156,21 @@ def run(path: pathlib.Path, attacks: list) -> str:
     ran = subprocess.run(
         [MASKCTL, "attack", "--library", "--clock=none", path], capture_output=True, text=True, check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, bound))
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    if IS_SANITIZED:
+        assert "deaths: 0" in ran.stdout and column(ran.stdout, 4) == len(attacks), ran.stdout + ran.stderr
+    else:
+        assert ran.returncode == 0, ran.stdout + ran.stderr
     return ran.stdout
 
 
-def compiled(output: str) -> int:
+def column(output: str, number: int) -> int:
+    """Of the table's last line: 2 the cases, 3 those that were refused, 4 those that passed."""
     rows = [line.split("|") for line in output.splitlines() if line.startswith("| all |")]
-    return sum(int(row[2]) - int(row[3]) for row in rows)
+    return sum(int(row[number]) for row in rows)
+
+
+def compiled(output: str) -> int:
+    return column(output, 2) - column(output, 3)
 
 
 @pytest.mark.parametrize("many", [False, True], ids=["levels", "many levels"])
