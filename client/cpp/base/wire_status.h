@@ -36,7 +36,9 @@ std::optional<Detail> FindDetail(const absl::Status& status) {
 // Adds it as a payload, in place of an earlier one of the type.
 template <typename Detail>
 void AddDetail(const Detail& detail, absl::Status& status) {
-  status.SetPayload(DetailUrl<Detail>(), absl::Cord(detail.SerializeAsString()));
+  // By a name: clang and the packaged Abseil call the constructor from a nameless one differently.
+  const std::string bytes = detail.SerializeAsString();
+  status.SetPayload(DetailUrl<Detail>(), absl::Cord(bytes));
 }
 
 // The status of a call, with its details.
