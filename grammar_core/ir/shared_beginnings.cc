@@ -1,6 +1,6 @@
 // Each way is a sequence of factors that is read from its front. Ways with the same first
 // character, or the same first factor, are a group; all that a group shares is one sequence, and
-// its rests are grouped anew.
+// its rests are grouped again.
 //
 // Invariant  the rests of a group do not all begin alike, so each beginning splits the ways and
 //            there are fewer of them than ways.
@@ -130,7 +130,7 @@ class Sharing {
     return ReadCharacter(LiteralOf(way), &at);
   }
 
-  // Those that are left, the first perhaps in part. Good until the next node is made.
+  // What is left, of the first factor perhaps a part. Good until the next node is made.
   [[nodiscard]] std::span<const NodeId> FactorsOf(const Rest& way) const {
     const IrNode& node = builder_.node(way.way);
     if (node.kind == IrKind::kEmpty) return {};

@@ -151,11 +151,8 @@ FormatCompiler::Made FormatCompiler::Make(FormatId id) {
 
 NodeId FormatCompiler::Composite(const TagFormat& format) {
   switch (format.type) {
-    case FormatType::kSequence: {
-      std::vector<NodeId> elements;
-      for (const FormatId part : format.parts) elements.push_back(nodes_[part]);
-      return builder_.Concat(elements);
-    }
+    case FormatType::kSequence:
+      return builder_.Concat(PartsOf(format));
     case FormatType::kOr:
       return AnyPart(format);
     case FormatType::kOptional:
@@ -166,9 +163,7 @@ NodeId FormatCompiler::Composite(const TagFormat& format) {
 }
 
 NodeId FormatCompiler::AnyPart(const TagFormat& format) {
-  std::vector<NodeId> parts;
-  for (const FormatId part : format.parts) parts.push_back(nodes_[part]);
-  return AltWithSharedBeginnings(parts, builder_);
+  return AltWithSharedBeginnings(PartsOf(format), builder_);
 }
 
 FormatCompiler::Made FormatCompiler::ConstString(const TagFormat& format) {
@@ -389,8 +384,7 @@ FormatCompiler::Made FormatCompiler::TriggeredTags(const TagFormat& format) {
   for (const TextDispatch::Trigger& trigger : dispatch.triggers)
     each.push_back(builder_.Concat({builder_.Bytes(trigger.text), trigger.behind}));
   const Made made = MakeTextDispatch(dispatch, budget_, builder_);
-  if (!made.ok()) return made.status();
-  return WithFlow(*flow, AltWithSharedBeginnings(each, builder_), *made);
+  return made.ok() ? WithFlow(*flow, builder_.Alt(std::move(each)), *made) : made.status();
 }
 
 FormatCompiler::Made FormatCompiler::TagsWithSeparator(const TagFormat& format) {

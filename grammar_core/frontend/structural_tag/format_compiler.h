@@ -72,6 +72,11 @@ class FormatCompiler {
   Made WithFlow(const Flow& flow, NodeId one, NodeId dispatch);
 
   NodeId PartOf(const TagFormat& format) const { return nodes_[format.parts.front()]; }
+  std::vector<NodeId> PartsOf(const TagFormat& format) const {
+    std::vector<NodeId> parts;
+    for (const FormatId part : format.parts) parts.push_back(nodes_[part]);
+    return parts;
+  }
   // For a type that says nothing but what is in it.
   NodeId Composite(const TagFormat& format);
   NodeId AnyPart(const TagFormat& format);

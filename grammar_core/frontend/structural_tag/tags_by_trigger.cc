@@ -58,7 +58,8 @@ class Grouping {
   }
 
   absl::StatusOr<TriggeredGroups> Groups(const TagFormat& format) && {
-    TriggeredGroups groups = {{}, std::move(marked_)};
+    TriggeredGroups groups;
+    if (!marked_.empty()) groups.marked = {AltWithSharedBeginnings(marked_, builder_)};
     for (std::size_t i = 0; i < triggers_.size(); ++i) {
       if (!is_used_[i])
         return InvalidMember(format.at, absl::StrCat("triggers/", i), "no tag begins with it");

@@ -22,7 +22,7 @@ namespace maskd {
 // What MakeTextDispatch() takes, sorted by how a trigger is spelled.
 struct TriggeredGroups {
   std::vector<TextDispatch::Trigger> by_text;
-  // Tags of whose trigger a marker is a part: see TextDispatch.
+  // Tags of whose trigger a marker is a part, with what they begin with shared: see TextDispatch.
   std::vector<NodeId> marked;
 };
 
