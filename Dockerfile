@@ -1,4 +1,4 @@
-# The server, alone: docker build -t maskd:0.1.0 .
+# The server, alone: docker build -t maskd:0.2.0 .
 #
 # Two stages: Debian bookworm builds, the image has the binary and its shared libraries. It runs as user
 # 65532, needs no write access but to the directory of a Unix socket, and by default listens on a
@@ -19,7 +19,7 @@ RUN cmake --preset release -DMASKD_BUILD_TESTS=OFF -DMASKD_BUILD_BENCH=OFF -DMAS
     && python3 packaging/notices.py build/release maskd >/root-of-image/usr/share/doc/maskd/third-party-notices
 
 FROM scratch
-ARG VERSION=0.1.0
+ARG VERSION=0.2.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="maskd" \
       org.opencontainers.image.description="Turns grammars into token masks for LLM engines, over gRPC" \

@@ -23,6 +23,7 @@ SAID = {
     **{f"client/{package}/pyproject.toml": lambda path: of_toml(path, "project")
        for package in ("python", "vllm", "sglang")},
     "client/rust/Cargo.toml": lambda path: of_toml(path, "package"),
+    "client/rust/Cargo.lock": lambda path: re.search(r'name = "maskd"\nversion = "(.*?)"', text(path))[1],
     "client/typescript/package.json": lambda path: json.loads(text(path))["version"],
     "client/typescript/package-lock.json": lambda path: json.loads(text(path))["version"],
     "client/java/pom.xml": lambda path: re.search(r"<version>(.*?)</version>", text(path))[1],
