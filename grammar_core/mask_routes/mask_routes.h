@@ -27,9 +27,9 @@ enum class MaskRoute : std::uint8_t {
   kOthers,
   kLength,
   kCounts,
+  kRuns,
   kExits,
   kEnds,
-  kRuns,
   kWalk,
   kClosure,
 };
