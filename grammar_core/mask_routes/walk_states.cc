@@ -1,5 +1,9 @@
 // A state's number is the begin of its row in one table, so that a step is one addition and one
 // read. From kConditions on numbers are those of ConditionStates.
+//
+// Invariant  a transition in the table is that of the automaton; kDead may stand there from the
+//            start, where the form of the cell refuses the byte.
+// Cost       a known step a read; a new one a step of the automaton and a look into a hash table.
 #include "grammar_core/mask_routes/walk_states.h"
 
 #include <algorithm>
@@ -19,15 +23,39 @@ WalkStates::WalkStates(Automaton* automaton, Work* work)
       work_(work),
       row_size_(std::max(static_cast<std::uint32_t>(automaton->classes().count()), kFailed + 1)),
       most_terms_(static_cast<std::size_t>(kMostTerms * AutomatonSize(*automaton).room())),
+      classes_(&automaton->classes()),
       tails_{{kEmptyTerm, kNoTail, 0}},
-      conditions_(automaton, work) {
-  for (int byte = 0; byte < 256; ++byte) {
-    class_of_[byte] =
-        static_cast<std::uint8_t>(automaton->classes().Of(static_cast<unsigned char>(byte)));
-  }
+      conditions_(automaton, work) {}
+
+WalkStates::State WalkStates::Enter(TermId term) {
+  const std::size_t known = places_.size();
+  const State state = EnterBefore(term, kNoTail);
+  if (state > kFailed && state < kConditions && places_.size() > known) RuleOut(state);
+  return state;
 }
 
-WalkStates::State WalkStates::Enter(TermId term) { return EnterBefore(term, kNoTail); }
+// A walk begins with every byte. Most are told to lead nowhere by the form of the first cells. Of a
+// string that form tells little.
+void WalkStates::RuleOut(State state) {
+  FirstClasses::Set may;
+  Place place = places_[state / row_size_];
+  for (;;) {
+    if (automaton_->store().term(place.cell).kind == TermKind::kEncode) return;
+    may |= automaton_->FirstOf(place.cell, *work_);
+    if (!work_->ok()) return;
+    if (place.tail == kNoTail || !automaton_->store().term(place.cell).nullable) break;
+    place = FirstOf(place.tail);
+  }
+  LowerFloor(place);
+  for (int c = 0; c < classes_->count(); ++c)
+    if (!may[static_cast<std::size_t>(c)]) table_[state + static_cast<std::uint32_t>(c)] = kDead;
+}
+
+void WalkStates::LowerFloor(const Place& last) {
+  const std::uint32_t floor =
+      last.tail == kNoTail ? automaton_->store().term(last.cell).floor() : tails_[last.tail].floor;
+  lowest_floor_ = std::min(lowest_floor_, floor);
+}
 
 WalkStates::State WalkStates::Enter(TermId head, TermId tail) {
   return EnterBefore(head, TailOf(tail, kNoTail));
@@ -130,11 +158,9 @@ WalkStates::State WalkStates::MakeStep(State state, unsigned char byte) {
     if (place.tail == kNoTail || !store.term(place.cell).nullable) break;
     place = FirstOf(place.tail);
   }
-  const std::uint32_t floor =
-      place.tail == kNoTail ? store.term(place.cell).floor() : tails_[place.tail].floor;
-  lowest_floor_ = std::min(lowest_floor_, floor);
+  LowerFloor(place);
   const State next = EnterChoice(ways_);
-  if (next != kFailed) table_[state + class_of_[byte]] = next;
+  if (next != kFailed) table_[state + static_cast<State>(classes_->Of(byte))] = next;
   return next;
 }
 

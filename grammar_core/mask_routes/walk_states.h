@@ -52,7 +52,7 @@ class WalkStates {
   // The state behind `byte`. Requires state > kFailed.
   State Step(State state, unsigned char byte) {
     if (state >= kConditions) return StepConditions(state, byte);
-    const State known = table_[state + class_of_[byte]];
+    const State known = table_[state + static_cast<State>(classes_->Of(byte))];
     return known != kUnknown ? known : MakeStep(state, byte);
   }
 
@@ -104,13 +104,17 @@ class WalkStates {
   // As one term.
   [[nodiscard]] TermId Joined(const Place& place) const;
   State MakeStep(State state, unsigned char byte);
+  // Marks the bytes that surely lead nowhere from a state that was just entered.
+  void RuleOut(State state);
+  // Notes that cells were read up to that of `last`.
+  void LowerFloor(const Place& last);
   State StepConditions(State state, unsigned char byte);
 
   Automaton* automaton_;
   Work* work_;
   const std::uint32_t row_size_;  // at least kFailed + 1
   const std::size_t most_terms_;
-  std::array<std::uint8_t, 256> class_of_;
+  const ByteClasses* classes_;
   // A state is the place of its row in the table. The first row stands for kDead and kFailed.
   std::vector<State> table_;
   std::vector<Place> places_;  // by row

@@ -52,6 +52,34 @@ TEST_F(WalkStatesTest, StepsAreThoseOfTheOracle) {
   EXPECT_GT(steps, 300);
 }
 
+// What the form of a state's first cells rules out, when it is entered, is what the oracle refuses.
+TEST_F(WalkStatesTest, AStateThatIsEnteredTakesTheBytesOfTheOracle) {
+  PrefixOracle oracle(grammar_.ir());
+  std::mt19937_64 random(10);
+  int entered = 0;
+  for (int walk = 0; walk < 20; ++walk) {
+    TermId state = grammar_.automaton().start();
+    PrefixOracle::State expected = oracle.start();
+    for (int length = 0; length < 50; ++length, ++entered) {
+      WalkStates states(&grammar_.automaton(), &grammar_.work());
+      const WalkStates::State at = states.Enter(state);
+      std::vector<unsigned char> alive;
+      for (int byte = 0; byte < 256; ++byte) {
+        const bool taken = states.Step(at, static_cast<unsigned char>(byte)) != WalkStates::kDead;
+        const auto behind = oracle.Step(expected, static_cast<unsigned char>(byte));
+        ASSERT_EQ(taken, behind != PrefixOracle::kDead) << byte;
+        if (taken) alive.push_back(static_cast<unsigned char>(byte));
+      }
+      ASSERT_EQ(states.lowest_floor(), grammar_.automaton().store().term(state).floor());
+      if (alive.empty()) break;
+      const unsigned char byte = alive[random() % alive.size()];
+      state = grammar_.automaton().Step(state, byte, grammar_.work());
+      expected = oracle.Step(expected, byte);
+    }
+  }
+  EXPECT_GT(entered, 300);
+}
+
 TEST_F(WalkStatesTest, AStateHasOneNumber) {
   WalkStates states(&grammar_.automaton(), &grammar_.work());
   const WalkStates::State start = states.Enter(grammar_.automaton().start());
