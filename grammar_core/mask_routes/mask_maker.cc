@@ -114,7 +114,7 @@ std::span<const MaskMaker::FormRoute> MaskMaker::FormRoutes() {
        [](M& m, TermId state, P parts, B mask) { return m.MakeByCounts(state, parts, mask); }},
       {MaskRoute::kRuns, KindBits({K::kRepeat}),
        [](M& m, TermId state, P parts, B mask) { return m.MakeByRuns(state, parts, mask); }},
-      {MaskRoute::kExits, KindBits({K::kEncode, K::kByteSet, K::kBytes, K::kRepeat}),
+      {MaskRoute::kExits, KindBits({K::kEncode}),
        [](M& m, TermId state, P, B mask) { return m.MakeByExits(state, mask); }},
       {MaskRoute::kEnds, KindBits({K::kNumber}),
        [](M& m, TermId, P parts, B mask) { return m.MakeByEnds(parts, mask); }},

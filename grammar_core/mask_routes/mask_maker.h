@@ -161,7 +161,6 @@ class MaskMaker {
   // Adds those; false for another state, and where they cannot be read beside those added before.
   bool JoinNames(TermId state, JoinedNames* names);
   bool IsWorthExits(TermId cell);
-  Parts CutBehindString(TermId state);
   std::shared_ptr<const Exits> ExitsOf(TermId text, unsigned char byte);
   std::shared_ptr<const Exits> EndsOf(TermId cell);
   // Tokens below trie node `end`, but those that go on as a number, with what they hold after it.

@@ -22,21 +22,6 @@ namespace {
 
 constexpr int kAsciiEnd = 128;
 constexpr absl::string_view kNumberBytes = "0123456789+-.eE";
-// Cells before a string that are taken together with it: white space and its quote.
-constexpr int kMaxCellsBefore = 2;
-
-bool IsPlain(const TermStore& store, const Term& cell) {
-  return cell.kind == TermKind::kByteSet || cell.kind == TermKind::kBytes ||
-         (cell.kind == TermKind::kRepeat &&
-          store.term(AsRepeat(cell).body).kind == TermKind::kByteSet);
-}
-
-Hash128 KeyOfAll(const TermStore& store, TermId id) {
-  Hash128 key;
-  for (; store.term(id).kind == TermKind::kCat; id = AsCat(store.term(id)).tail)
-    key = Mix(key, store.term(AsCat(store.term(id)).head).key);
-  return Mix(key, store.term(id).key);
-}
 
 }  // namespace
 
@@ -65,30 +50,10 @@ int MaskMaker::CountTaken(TermId state) {
   return taken;
 }
 
-// The state up to its first string, and what comes after; the tail is Empty if there is none.
-MaskMaker::Parts MaskMaker::CutBehindString(TermId state) {
-  const TermStore& store = automaton_->store();
-  std::vector<TermId> before;
-  TermId rest = state;
-  for (int i = 0; i <= kMaxCellsBefore; ++i) {
-    const Parts parts = PartsOf(rest);
-    if (IsWorthExits(parts.cell)) {
-      TermId text = parts.cell;
-      for (; !before.empty(); before.pop_back())
-        text = StateTerms(*automaton_).Join(before.back(), text);
-      return {text, parts.tail};
-    }
-    if (!IsPlain(store, store.term(parts.cell))) break;
-    before.push_back(parts.cell);
-    rest = parts.tail;
-  }
-  return {state, kEmptyTerm};
-}
-
 // Not for a tail that can begin with a byte beyond ASCII, whose exits are not indexed.
 bool MaskMaker::MakeByExits(TermId state, MaskBuilder* mask) {
-  const auto [text, tail] = CutBehindString(state);
-  if (tail == kEmptyTerm) return false;
+  const auto [text, tail] = PartsOf(state);
+  if (tail == kEmptyTerm || !IsWorthExits(text)) return false;
   for (int byte = kAsciiEnd; byte < 256; ++byte) {
     const TermId next = automaton_->Step(tail, static_cast<unsigned char>(byte), *work_);
     if (next != kNothingTerm) return false;
@@ -111,7 +76,7 @@ bool MaskMaker::MakeByExits(TermId state, MaskBuilder* mask) {
 }
 
 std::shared_ptr<const Exits> MaskMaker::ExitsOf(TermId text, unsigned char byte) {
-  const Hash128 key = Mix(KeyOfAll(automaton_->store(), text), byte);
+  const Hash128 key = Mix(automaton_->store().term(text).key, byte);
   if (auto known = masks_->FindExits(key); known != nullptr) return known;
   std::vector<TokenId> ends;
   std::vector<TokenTrie::Entry> rests;

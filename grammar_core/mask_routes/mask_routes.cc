@@ -23,7 +23,7 @@ constexpr std::array<MaskRouteInfo, kMaskRoutes> kTable = {{
      "two masks of simpler patterns, and a walk of the tokens between them"},
     {MaskRoute::kRuns, "runs", "a run of bytes of one small set before a tail",
      "the tail's mask, and what tokens hold behind such a run"},
-    {MaskRoute::kExits, "exits", "a wide string before a tail, with the space and quote before it",
+    {MaskRoute::kExits, "exits", "a wide string before a tail",
      "the string's mask, and what tokens hold behind its quote"},
     {MaskRoute::kEnds, "ends", "a number before a tail",
      "the number's mask, and what tokens hold behind a whole number"},
