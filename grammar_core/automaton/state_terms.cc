@@ -24,7 +24,13 @@ class NamelessText {
  public:
   NamelessText(TermStore* store, Lowering* lowering) : store_(*store), lowering_(*lowering) {}
 
-  TermId Of(TermId state) { return PartOf(state, 0).begins; }
+  // `state` itself where its first cell has no named token: what follows is met when it comes.
+  TermId Of(TermId state) {
+    const auto [cell, tail] = store_.PartsOf(state);
+    const Part first = PartOf(cell, 1);
+    if (first.whole == cell) return state;
+    return tail == kEmptyTerm ? first.begins : Joined(state, cell, first, tail, 0).begins;
+  }
 
  private:
   // Terms within terms, and branches of all choices, that are looked at.
@@ -86,7 +92,12 @@ class NamelessText {
   Part OfSequence(TermId id, int depth) {
     const auto [head, tail] = AsCat(store_.term(id));
     assert(store_.term(head).kind != TermKind::kCat && "a head is one cell");
-    const Part first = PartOf(head, depth + 1);
+    return Joined(id, head, PartOf(head, depth + 1), tail, depth);
+  }
+
+  // The part of `id`, which is `head`, whose part is `first`, before `tail`.
+  // NOLINTNEXTLINE(misc-no-recursion): see PartOf()
+  Part Joined(TermId id, TermId head, const Part& first, TermId tail, int depth) {
     if (first.whole == kNothingTerm) return {first.begins, kNothingTerm};
     const Part rest = PartOf(tail, depth + 1);
     if (first.whole == head && rest.whole == tail) return {id, id};

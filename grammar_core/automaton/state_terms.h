@@ -84,7 +84,7 @@ class StateTerms {
 
   // A simpler state, where there is one, that takes the same bytes and no token by its name: what
   // stands behind such a token in its first cells is left out, as no bytes lead there. Else
-  // `state`.
+  // `state`: also where the first cell has no such token.
   [[nodiscard]] TermId TextBeforeNames(TermId state) const;
   // Adds the tokens that the grammar names and `state` takes by that.
   void AddNamedTokens(TermId state, TokenMask* mask) const;

@@ -101,7 +101,7 @@ std::span<const MaskMaker::FormRoute> MaskMaker::FormRoutes() {
   using B = MaskBuilder*;
   static constexpr FormRoute kRoutes[] = {
       {MaskRoute::kMarked, KindBits({K::kAlt, K::kRepeat, K::kCall}),
-       [](M& m, TermId state, P parts, B mask) { return m.MakeByText(state, parts, mask); }},
+       [](M& m, TermId state, P, B mask) { return m.MakeByText(state, mask); }},
       {MaskRoute::kChoice, KindBits({K::kAlt}),
        [](M& m, TermId, P parts, B mask) { return m.MakeByChoice(parts, mask); }},
       {MaskRoute::kNames, KindBits({K::kEncode}),
@@ -148,11 +148,10 @@ int MaskMaker::CountIntersections(std::span<const TermId> branches) const {
 
 // What follows a token that is named differs from grammar to grammar, and no byte leads there: the
 // text before it is the same in all. Its mask does not say how many cells of `state` it depends on.
-bool MaskMaker::MakeByText(TermId state, const Parts& parts, MaskBuilder* mask) {
+bool MaskMaker::MakeByText(TermId state, MaskBuilder* mask) {
   if (!automaton_->tables().names_tokens()) return false;
-  if (StateTerms(*automaton_).TextBeforeNames(parts.cell) == parts.cell) return false;
   const TermId text = StateTerms(*automaton_).TextBeforeNames(state);
-  assert(text != state && "the first cell is of the state");
+  if (text == state) return false;
   lowest_floor_ = 0;
   std::uint32_t its_own_floor = kNoEnd;
   if (text != kEmptyTerm) mask->Merge(others_->TextMask(text, *work_, &its_own_floor, depth_ + 1));

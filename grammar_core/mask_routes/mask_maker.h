@@ -76,7 +76,7 @@ class MaskMaker {
   bool MakeByForm(TermId state, std::optional<MaskRoute> route, MaskBuilder* mask);
 
   // Each makes the mask of a state of its form; false, with `mask` as it was, for another state.
-  bool MakeByText(TermId state, const Parts& parts, MaskBuilder* mask);
+  bool MakeByText(TermId state, MaskBuilder* mask);
   bool MakeByChoice(const Parts& parts, MaskBuilder* mask);
   bool MakeByNames(const Parts& parts, MaskBuilder* mask);
   bool MakeByOthers(const Parts& parts, MaskBuilder* mask);
