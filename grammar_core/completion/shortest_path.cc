@@ -12,11 +12,15 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <queue>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
 
 #include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/base/error.h"
@@ -193,8 +197,8 @@ class Search {
     if (depth_ == kMaxDepth || !ways_.try_emplace(cell, std::nullopt).second)
       return {TermOf(cell).min_bytes, false};
     if (texts_ != nullptr && texts_->Knows(cell)) {
-      const std::string* const text = texts_->Known(cell);
-      ways_[cell] = text == nullptr ? Way{} : Way{SizeOf(measure_, *text), *text};
+      const std::optional<absl::string_view> text = texts_->Known(cell);
+      ways_[cell] = text.has_value() ? Way{SizeOf(measure_, *text), std::string(*text)} : Way{};
       return {ways_[cell]->size, true};
     }
     assert(depth_ >= 0 && depth_ < kMaxDepth);
@@ -331,26 +335,105 @@ class Search {
   absl::flat_hash_map<TermId, std::optional<Way>> ways_;
 };
 
+// The bytes that lose nothing against the lower bounds: as long as there is one, no search is
+// needed. Cost: a step for each class of bytes up to the first such one; most of these are states
+// that the row comes to next.
+class StraightWay {
+ public:
+  // Both must outlive this.
+  StraightWay(Automaton* automaton, Work* work) : automaton_(*automaton), work_(*work) {}
+
+  struct Step {
+    TermId next = kNothingTerm;  // where there is none
+    unsigned char byte = 0;
+  };
+  // The first such byte of `state`, which may not end. None in front of a choice, whose branches
+  // are tried apart, and where conditions make bounds poor and steps dear.
+  [[nodiscard]] Step From(TermId state) const {
+    if (!work_.Spend() || IsHard(state)) return {};
+    const Measure measure = automaton_.tables().measure();
+    const std::uint32_t least = automaton_.MinBytes(state);
+    const ByteClasses& classes = automaton_.classes();
+    const FirstClasses::Set first = automaton_.FirstOf(state, work_);
+    for (int c = 0; c < classes.count(); ++c) {
+      if (!first.test(static_cast<std::size_t>(c))) continue;
+      const unsigned char byte = classes.Sample(c);
+      const TermId next = automaton_.Step(state, byte, work_);
+      if (next == kFailedTerm) return {};
+      if (next == kNothingTerm) continue;
+      if (SaturatingAdd(SizeOf(measure, byte), automaton_.MinBytes(next)) <= least)
+        return {next, byte};
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] bool IsHard(TermId state) const {
+    const TermStore& store = automaton_.store();
+    const Term& cell = store.term(store.PartsOf(state).cell);
+    return cell.kind == TermKind::kAlt ||
+           (cell.kind == TermKind::kEncode && store.term(AsEncode(cell).characters).may_be_empty);
+  }
+
+  Automaton& automaton_;
+  Work& work_;
+};
+
 }  // namespace
 
-const std::string* ShortestTexts::Known(TermId cell) const {
+std::optional<absl::string_view> ShortestTexts::Known(TermId cell) const {
   const auto known = texts_.find(cell);
-  return known == texts_.end() ? nullptr : known->second.get();
+  if (known == texts_.end() || known->second.text == nullptr) return std::nullopt;
+  return absl::string_view(*known->second.text).substr(known->second.from);
 }
 
-const std::string* ShortestTexts::Of(const RowStates& states, TermId cell, Work& work) {
-  if (Knows(cell)) return Known(cell);
-  constexpr std::int64_t kBytesAnEntry = 96;
-  std::unique_ptr<const std::string> text;
+std::optional<absl::string_view> ShortestTexts::Of(const RowStates& states, TermId cell,
+                                                   Work& work) {
+  if (Knows(cell) || TakeStraight(states, cell, work)) return Known(cell);
+  std::shared_ptr<const std::string> text;
   {
     const EqualStates equal(states);
     Search search(equal, nullptr, kMaxBytes, &work, this);
     std::optional<std::string> found = search.TextOf(cell);
-    if (!work.ok()) return nullptr;
-    if (found.has_value()) text = std::make_unique<const std::string>(*std::move(found));
+    if (!work.ok()) return std::nullopt;
+    if (found.has_value()) text = std::make_shared<const std::string>(*std::move(found));
   }
-  held_bytes_ += kBytesAnEntry + (text == nullptr ? 0 : static_cast<std::int64_t>(text->size()));
-  return (texts_[cell] = std::move(text)).get();
+  held_bytes_ += text == nullptr ? 0 : static_cast<std::int64_t>(text->size());
+  Put(cell, {std::move(text), 0, /*is_straight=*/false});
+  return Known(cell);
+}
+
+// A text that nothing was lost on is a shortest one from each of its places on: what is left there
+// is what would be found if the place was asked about first.
+bool ShortestTexts::TakeStraight(const RowStates& states, TermId cell, Work& work) {
+  const StraightWay way(&states.automaton(), &work);
+  auto text = std::make_shared<std::string>();
+  std::vector<std::pair<TermId, std::size_t>> passed;  // a cell alone, and the bytes before it
+  for (TermId at = cell; !states.automaton().MayEnd(at);) {
+    if (text->size() >= kMaxBytes) return false;
+    if (states.automaton().store().term(at).kind != TermKind::kCat) {
+      const auto known = texts_.find(at);
+      if (known != texts_.end() && known->second.is_straight) {
+        absl::StrAppend(text.get(), *Known(at));
+        break;
+      }
+      passed.emplace_back(at, text->size());
+    }
+    const StraightWay::Step step = way.From(at);
+    if (step.next == kNothingTerm) return false;
+    text->push_back(static_cast<char>(step.byte));
+    at = step.next;
+  }
+  if (text->size() > kMaxBytes) return false;
+  held_bytes_ += static_cast<std::int64_t>(text->size());
+  passed.emplace_back(cell, 0);  // that it is known also where the empty text is its own
+  for (const auto& [at, from] : passed) Put(at, {text, from, /*is_straight=*/true});
+  return true;
+}
+
+void ShortestTexts::Put(TermId cell, Rest rest) {
+  constexpr std::int64_t kBytesAnEntry = 96;
+  if (texts_.try_emplace(cell, std::move(rest)).second) held_bytes_ += kBytesAnEntry;
 }
 
 void ShortestTexts::Forget() {

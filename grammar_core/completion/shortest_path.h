@@ -12,10 +12,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 #include "grammar_core/rows/row_states.h"
 
@@ -34,15 +36,19 @@ absl::StatusOr<std::uint32_t> SmallestCompletion(const RowStates& states,
 
 // Shortest texts of cells of one automaton, each searched for once: a state's shortest text is
 // those of its cells, one after the other. One thread at a time.
+//
+// Straight  where at each byte the bounds show a way that loses nothing, the first of these is
+//           taken and nothing is searched. All cells that such a text passes alone are known with
+//           it: they would be asked for next. It depends on the cell, not on what was asked before.
 class ShortestTexts {
  public:
-  // The shortest text of the cell `cell`, which is no own state, as if items could be equal; null
-  // where none has kMaxBytes at most, or `work` failed. Void after the next call.
-  const std::string* Of(const RowStates& states, TermId cell, Work& work);
+  // The shortest text of the cell `cell`, which is no own state, as if items could be equal;
+  // nothing where none has kMaxBytes at most, or `work` failed. Good until Forget().
+  std::optional<absl::string_view> Of(const RowStates& states, TermId cell, Work& work);
 
   // The same without a search: whether it is known, and then what.
   [[nodiscard]] bool Knows(TermId cell) const { return texts_.contains(cell); }
-  [[nodiscard]] const std::string* Known(TermId cell) const;
+  [[nodiscard]] std::optional<absl::string_view> Known(TermId cell) const;
 
   // Roughly.
   [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
@@ -52,8 +58,18 @@ class ShortestTexts {
   static constexpr int kMaxBytes = 4096;
 
  private:
-  // None: there is none so short.
-  absl::flat_hash_map<TermId, std::unique_ptr<const std::string>> texts_;
+  // What is left of a text behind `from` bytes; null: there is none so short.
+  struct Rest {
+    std::shared_ptr<const std::string> text;
+    std::size_t from = 0;
+    bool is_straight = false;
+  };
+
+  // Whether the cell has a straight text; then it is known.
+  bool TakeStraight(const RowStates& states, TermId cell, Work& work);
+  void Put(TermId cell, Rest rest);
+
+  absl::flat_hash_map<TermId, Rest> texts_;
   std::int64_t held_bytes_ = 0;
 };
 

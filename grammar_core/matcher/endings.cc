@@ -256,8 +256,8 @@ std::optional<std::string> Endings::CellText(const TokenStepper& stepper, TermId
   Budget few = EndingBudget(kNumberWork);
   Work few_work(few);
   const bool is_number = store.term(cell).kind == TermKind::kNumber;
-  const std::string* const text = texts_.Of(stepper.states(), cell, is_number ? few_work : work);
-  return text == nullptr ? std::nullopt : std::optional(*text);
+  const auto text = texts_.Of(stepper.states(), cell, is_number ? few_work : work);
+  return text.has_value() ? std::optional<std::string>(*text) : std::nullopt;
 }
 
 // Of a number, which is mostly one digit from its end, in a new state after each token.

@@ -115,8 +115,8 @@ TEST(ShortestTextsTest, ACellIsSearchedOnceAndThenKnown) {
   const TermId cell = grammar.automaton().store().PartsOf(grammar.Behind("b")).cell;
   ShortestTexts texts;
   EXPECT_FALSE(texts.Knows(cell));
-  const std::string* const found = texts.Of(states, cell, grammar.work());
-  ASSERT_NE(found, nullptr);
+  const auto found = texts.Of(states, cell, grammar.work());
+  ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->size(), grammar.automaton().MinBytes(cell));
   EXPECT_TRUE(texts.Knows(cell));
   EXPECT_EQ(texts.Known(cell), found);
@@ -126,12 +126,44 @@ TEST(ShortestTextsTest, ACellIsSearchedOnceAndThenKnown) {
   EXPECT_EQ(texts.held_bytes(), 0);
 }
 
+// Each cell that stands alone behind some beginning of a text, asked for first and after others:
+// the same text both times, of as few bytes as the oracle finds.
+TEST_P(ShortestPathTest, ACellHasOneTextWhateverWasAskedBefore) {
+  ShortestTexts in_turn;
+  for (const char* text : GetParam().texts) {
+    const auto [cell, tail] = grammar_.automaton().store().PartsOf(grammar_.Behind(text));
+    ShortestTexts alone;
+    const auto found = alone.Of(states_, cell, grammar_.work());
+    ASSERT_TRUE(found.has_value()) << text;
+    EXPECT_EQ(in_turn.Of(states_, cell, grammar_.work()), found) << text;
+    if (tail != kEmptyTerm) continue;
+    const PrefixOracle::State at = oracle_.StepText(oracle_.start(), text);
+    EXPECT_EQ(static_cast<int>(found->size()), *FewestBytes(&oracle_, at)) << text;
+    EXPECT_TRUE(oracle_.MayEnd(oracle_.StepText(at, *found))) << text << " -> " << *found;
+  }
+}
+
+TEST(ShortestTextsTest, CellsOnAStraightWayAreKnownWithIt) {
+  SmallGrammar grammar("json_schema", R"({"type":"object","properties":{"a":{"type":"null"},)"
+                                      R"("b":{"type":"null"}},"required":["a","b"],)"
+                                      R"("additionalProperties":false})");
+  const RowStates states(grammar.shared_automaton());
+  const auto cell_behind = [&](const char* text) {
+    return grammar.automaton().store().PartsOf(grammar.Behind(text)).cell;
+  };
+  ShortestTexts texts;
+  EXPECT_EQ(texts.Of(states, cell_behind("{"), grammar.work()), R"("a":null,"b":null})");
+  EXPECT_TRUE(texts.Knows(cell_behind("{\"a\":null")));
+  EXPECT_EQ(texts.Known(cell_behind("{\"a\":null")), R"(,"b":null})");
+  EXPECT_EQ(texts.Known(cell_behind("{\"a\":null,\"")), R"(b":null})");
+}
+
 TEST(ShortestTextsTest, NoneIsLongerThanEverCounted) {
   SmallGrammar grammar("regex", "a(bc){2100}");
   const RowStates states(grammar.shared_automaton());
   ShortestTexts texts;
   const TermId cell = grammar.automaton().store().PartsOf(grammar.Behind("a")).cell;
-  EXPECT_EQ(texts.Of(states, cell, grammar.work()), nullptr);
+  EXPECT_EQ(texts.Of(states, cell, grammar.work()), std::nullopt);
   EXPECT_TRUE(texts.Knows(cell)) << "that there is none";
 }
 
