@@ -206,6 +206,14 @@ TermId StateTerms::Encoded(CharTerm text, Spelling spelling, TermId tail) const 
   return automaton_.store_.Cat(automaton_.store_.Encode(text, {spelling}), tail);
 }
 
+TermId StateTerms::WithoutBound(TermId cell) const {
+  const MutexLock lock(&automaton_.mutex_);
+  TermStore& store = automaton_.store_;
+  const EncodeView string = AsEncode(store.term(cell));
+  const auto text = AsRepeat<CharTerm>(store.term(string.characters));
+  return store.Encode(store.Repeat(text.body, text.min, kUnbounded), string.partial);
+}
+
 CharTerm StateTerms::Without(CharTerm both, CharTerm part) const {
   const MutexLock lock(&automaton_.mutex_);
   const auto parts = BranchesOf<CharTerm>(automaton_.store_, automaton_.store_.term(both));

@@ -1,7 +1,7 @@
-// What is narrowed is looked for from cheap to dear. Far enough from the end nothing is done. Where
-// a lower bound says that no text fits, the mask stays. Else the levels of the state say which
-// tokens fit. Where none does, the known ending goes on, or one of other bytes, and last a search
-// is made.
+// What is narrowed is looked for from cheap to dear. Far enough from the end nothing is done;
+// numbers and strings tell it by their form. Where a lower bound says that no text fits, the mask
+// stays. Else the levels of the state say which tokens fit. Where none does, the known ending goes
+// on, or one of other bytes, and last a search is made.
 //
 // Invariant  the result is never empty and never more than the mask that came in: a row whose
 //            budget cannot be kept is not stuck, it goes on without it.
@@ -94,7 +94,9 @@ MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, State state, const Mas
   Budget budget = ClosingBudget(kLevelsWork);
   Work work(budget);
   if (levels_->IsFarNumber(stepper, state, rest, endings_.get(), work)) return mask;
-  const auto levels = levels_->Of(stepper, states.Shared(state), endings_.get(), work);
+  // The mask that came in may be less.
+  const MaskRef own = states.Mask(RowMemory::Of(states.Shared(state)), work);
+  const auto levels = levels_->Of(stepper, states.Shared(state), own.get(), endings_.get(), work);
   if (!work.ok()) {
     TokenMask found = Searched(stepper, state, TokenMask(*mask), rest);
     return found.empty() ? mask : Stored(stepper, mask, std::move(found));

@@ -15,6 +15,9 @@
 
 namespace maskd {
 
+// Nodes of a trie that are stepped to in a unit of work, as in mask_maker.cc.
+inline constexpr std::int64_t kStepsPerUnit = 64;
+
 // Calls arrive(id, next) for each token of `trie` that leads from `state` somewhere, until it
 // returns true; whether it did. Tokens are left out that begin with a node of the trie for which
 // enter(next, node), `next` being the state behind it, is false; a node comes behind the one above
@@ -22,13 +25,12 @@ namespace maskd {
 template <typename Enter, typename Arrive>
 bool VisitTrieSteps(const TokenTrie& trie, const RowStates& states, RowStates::State state,
                     Work& work, Enter enter, Arrive arrive) {
-  constexpr std::int64_t kNodesPerUnit = 64;  // of work, as in mask_maker.cc
   const std::span<const TrieNode> nodes = trie.nodes();
   std::array<RowStates::State, TokenTrie::kMaxDepth + 1> path;
   path[0] = state;
   std::int64_t visited = 0;
   for (std::size_t i = 0; i < nodes.size(); ++visited) {
-    if (visited % kNodesPerUnit == 0 && !work.Spend()) return false;
+    if (visited % kStepsPerUnit == 0 && !work.Spend()) return false;
     const TrieNode node = nodes[i];
     const RowStates::State next =
         states.Take(path[node.depth - 1], static_cast<unsigned char>(node.byte), work);
@@ -50,7 +52,46 @@ bool VisitTrieSteps(const TokenTrie& trie, const RowStates& states, RowStates::S
   return false;
 }
 
-// The same of the tokens of `index` that are too long for a trie.
+// The same of a state that is `cell` before `tail`, where no byte that goes on within the cell
+// begins the tail: calls arrive(id, next, is_within), `next` being a state of the cell alone or
+// else behind it. So whatever stands behind a cell goes through the same states of it. Only tokens
+// among the nodes from `begin` to before `end`, which are first bytes with all below.
+template <typename Arrive>
+void VisitCellSteps(const TokenTrie& trie, std::size_t begin, std::size_t end,
+                    const RowStates& states, RowStates::State cell, RowStates::State tail,
+                    Work& work, Arrive arrive) {
+  struct At {
+    RowStates::State state;
+    bool is_within;
+  };
+  const std::span<const TrieNode> nodes = trie.nodes();
+  std::array<At, TokenTrie::kMaxDepth + 1> path;
+  path[0] = {cell, true};
+  std::int64_t visited = 0;
+  for (std::size_t i = begin; i < end; ++visited) {
+    if (visited % kStepsPerUnit == 0 && !work.Spend()) return;
+    const TrieNode node = nodes[i];
+    const auto byte = static_cast<unsigned char>(node.byte);
+    const At at = path[node.depth - 1];
+    At next = {states.Take(at.state, byte, work), at.is_within};
+    if (next.state == kNothingTerm && at.is_within && states.MayEnd(at.state))
+      next = {states.Take(tail, byte, work), false};
+    if (next.state == kFailedTerm) return;
+    if (next.state == kNothingTerm) {
+      i += node.skip;
+      continue;
+    }
+    if (node.token != TokenTrie::kNoToken) {
+      trie.VisitTokens(node, [&](TokenId id) {
+        if (!states.automaton().tables().IsMarker(id)) arrive(id, next.state, next.is_within);
+      });
+    }
+    path[node.depth] = next;
+    ++i;
+  }
+}
+
+// As VisitTrieSteps(), of the tokens of `index` that are too long for a trie.
 template <typename Arrive>
 bool VisitLongSteps(const TokenIndex& index, const RowStates& states, RowStates::State state,
                     Work& work, Arrive arrive) {

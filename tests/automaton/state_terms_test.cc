@@ -54,6 +54,16 @@ TEST_F(StateTermsTest, NamesLeadToTheirStates) {
   EXPECT_EQ(terms.Join(end, tail), grammar.Behind("{\"bc"));
 }
 
+TEST_F(StateTermsTest, WithoutBoundAStringHasAnyNumberOfCharacters) {
+  SmallGrammar grammar("json_schema", R"({"type":"string","minLength":2,"maxLength":3})");
+  const StateTerms terms(grammar.automaton());
+  const auto [cell, tail] = grammar.automaton().store().PartsOf(grammar.Behind("\""));
+  const TermId any = terms.Join(terms.WithoutBound(cell), tail);
+  for (const char* text : {"ab\"", "abc\"", "abcdefgh\""}) EXPECT_TRUE(Takes(grammar, any, text));
+  EXPECT_FALSE(Takes(grammar, any, "a\"")) << "too short still";
+  EXPECT_FALSE(Takes(grammar, grammar.Behind("\""), "abcd\"")) << "the state itself is bound";
+}
+
 // A string of what is left of an Encode cell's characters, before another tail.
 TEST_F(StateTermsTest, EncodedPutsATailBehindCharacters) {
   SmallGrammar grammar("json_schema", R"({"type":"string","minLength":2,"maxLength":3})");

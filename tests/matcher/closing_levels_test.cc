@@ -44,7 +44,7 @@ class ClosingLevelsTest : public testing::Test {
  protected:
   ClosingLevels::Levels LevelsOf(const Matcher& matcher) {
     const TokenStepper& stepper = matcher.stepper();
-    return levels_.Of(stepper, stepper.states().Shared(matcher.place()), &endings_, work_);
+    return levels_.Of(stepper, stepper.states().Shared(matcher.place()), nullptr, &endings_, work_);
   }
 
   Endings endings_;

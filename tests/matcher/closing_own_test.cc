@@ -63,7 +63,8 @@ TEST_P(ClosingOwnTest, FittingTokensEndInTime) {
   const TokenStepper& stepper = matcher.stepper();
   Endings endings;
   ClosingLevels levels;
-  const auto list = levels.Of(stepper, stepper.states().Shared(matcher.place()), &endings, work);
+  const auto list =
+      levels.Of(stepper, stepper.states().Shared(matcher.place()), nullptr, &endings, work);
   const auto least = matcher.FewestTokens(100);
   ASSERT_TRUE(least.ok()) << least.status();
   // The soonest of the endings that are known; another may have fewer tokens.

@@ -1,12 +1,14 @@
 // Every token that may be text, by the trie and token by token.
 #include "grammar_core/rows/token_steps.h"
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
 
+#include "grammar_core/automaton/state_terms.h"
 #include "tests/oracle/prefix_oracle.h"
 #include "tests/rooms/small_grammar.h"
 
@@ -60,7 +62,36 @@ TEST_P(TokenStepsTest, ArriveIsCalledForEachTokenThatIsTaken) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Texts, TokenStepsTest,
-                         testing::Values("", "{", "{\"", "{\"ab", "{\"ab\":[", "{\"x\":\""));
+                         testing::Values("", "{", "{\"", "{\"ab", "{\"ab\":[", "{\"x\":\"",
+                                         "{\"ab\":[1", "{\"x\":\"a"));
+
+// A string and its quote, a number and its comma: the same tokens as of the whole state, each with
+// the state of the cell alone or of what is behind it.
+TEST_P(TokenStepsTest, ACellIsWalkedWithoutItsTail) {
+  const TermId whole = grammar_.Behind(GetParam());
+  const TermStore& store = grammar_.automaton().store();
+  const auto [cell, tail] = store.PartsOf(whole);
+  const TermKind kind = store.term(cell).kind;
+  if (kind != TermKind::kEncode && kind != TermKind::kNumber) return;
+  std::map<TokenId, RowStates::State> expected;
+  VisitTrieSteps(
+      grammar_.index().trie(), states_, RowMemory::Of(whole), grammar_.work(),
+      [](RowStates::State, const TrieNode&) { return true; },
+      [&](TokenId id, RowStates::State next) {
+        expected[id] = next;
+        return false;
+      });
+  std::map<TokenId, RowStates::State> met;
+  const TokenTrie& trie = grammar_.index().trie();
+  VisitCellSteps(trie, 0, trie.nodes().size(), states_, RowMemory::Of(cell), RowMemory::Of(tail),
+                 grammar_.work(), [&](TokenId id, RowStates::State next, bool is_within) {
+                   const TermId at = RowMemory::TermOf(next);
+                   const TermId joined = StateTerms(grammar_.automaton()).Join(at, tail);
+                   met[id] = is_within ? RowMemory::Of(joined) : next;
+                 });
+  EXPECT_EQ(met, expected);
+  EXPECT_FALSE(met.empty());
+}
 
 TEST_F(TokenStepsOnceTest, WhatIsNotEnteredIsLeftOut) {
   std::set<std::string> met;
