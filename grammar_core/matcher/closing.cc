@@ -19,6 +19,7 @@
 #include "grammar_core/matcher/closing_levels.h"
 #include "grammar_core/matcher/closing_own.h"
 #include "grammar_core/matcher/endings.h"
+#include "grammar_core/matcher/far_strings.h"
 #include "grammar_core/matcher/token_stepper.h"
 
 namespace maskd {
@@ -73,13 +74,15 @@ MaskRef Stored(const TokenStepper& stepper, const MaskRef& mask, TokenMask narro
 }  // namespace
 
 ClosingMasks::ClosingMasks()
-    : endings_(std::make_unique<Endings>()), levels_(std::make_unique<ClosingLevels>()) {}
+    : endings_(std::make_unique<Endings>()),
+      levels_(std::make_unique<ClosingLevels>()),
+      far_strings_(std::make_unique<FarStrings>()) {}
 
 ClosingMasks::~ClosingMasks() = default;
 
 std::int64_t ClosingMasks::held_bytes() const {
   constexpr std::int64_t kBytesAKnown = 64;
-  return endings_->held_bytes() + levels_->held_bytes() +
+  return endings_->held_bytes() + levels_->held_bytes() + far_strings_->held_bytes() +
          static_cast<std::int64_t>(known_.size()) * kBytesAKnown;
 }
 
@@ -94,6 +97,7 @@ MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, State state, const Mas
   Budget budget = ClosingBudget(kLevelsWork);
   Work work(budget);
   if (levels_->IsFarNumber(stepper, state, rest, endings_.get(), work)) return mask;
+  if (far_strings_->IsFar(stepper, state, rest, endings_.get(), work)) return mask;
   // The mask that came in may be less.
   const MaskRef own = states.Mask(RowMemory::Of(states.Shared(state)), work);
   const auto levels = levels_->Of(stepper, states.Shared(state), own.get(), endings_.get(), work);

@@ -32,6 +32,7 @@ namespace maskd {
 class ClosingLevels;
 struct ClosingLevelList;
 class Endings;
+class FarStrings;
 class TokenStepper;
 
 // Masks of rows whose tokens are counted, with what was learnt of how soon their texts can end.
@@ -78,6 +79,7 @@ class ClosingMasks {
   // Never null; apart, as they know the automaton, which callers of this do not see.
   std::unique_ptr<Endings> endings_;
   std::unique_ptr<ClosingLevels> levels_;
+  std::unique_ptr<FarStrings> far_strings_;
   absl::flat_hash_map<Cut, std::weak_ptr<const TokenMask>> known_;
 };
 
