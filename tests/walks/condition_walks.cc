@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -25,10 +26,10 @@
 #include "absl/flags/usage.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include <nlohmann/json.hpp>
 #include <re2/re2.h>
+#include <time.h>
 
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/matcher/matcher.h"
@@ -44,6 +45,9 @@ ABSL_FLAG(int, max_conditions, 9, "Patterns of a schema, at most.");
 ABSL_FLAG(int, max_gap, 8, "Characters that a pattern such as a.{3}b counts, at most.");
 ABSL_FLAG(bool, counts, false,
           "Adds a pattern of counts within counts to each schema; texts are longer then.");
+ABSL_FLAG(bool, long_texts, false, "Each text has at least half the length that it may have.");
+ABSL_FLAG(std::string, schema, "",
+          "A schema as --print_schemas shows it, to walk in place of random ones.");
 ABSL_FLAG(bool, print_schemas, false, "A line for each schema: its seed, source and slowest step.");
 
 namespace maskd {
@@ -63,6 +67,13 @@ int Draw(Random* random, int lo, int hi) {
   return std::uniform_int_distribution<int>(lo, hi)(*random);
 }
 std::string Letter(Random* random) { return std::string(1, kLetters[Draw(random, 0, 5)]); }
+
+// That this thread has had.
+absl::Duration ProcessorTime() {
+  timespec now = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return absl::DurationFromTimespec(now);
+}
 
 struct Condition {
   std::string pattern;
@@ -107,7 +118,8 @@ Conditions RandomConditions(Random* random) {
         {absl::StrCat("^([a-z]{1,", longest, "}", letter, "){1,", runs, "}[a-z]*$"), false});
     conditions.max_length = static_cast<std::size_t>(Draw(random, 40, 255));
   }
-  conditions.min_length = Draw(random, 0, 3) == 0 ? conditions.max_length / 2 : 0;
+  const bool is_long = Draw(random, 0, 3) == 0 || absl::GetFlag(FLAGS_long_texts);
+  conditions.min_length = is_long ? conditions.max_length / 2 : 0;
   return conditions;
 }
 
@@ -122,6 +134,19 @@ std::string SchemaOf(const Conditions& conditions) {
                         {"minLength", conditions.min_length},
                         {"maxLength", conditions.max_length}}
       .dump();
+}
+
+// What SchemaOf() was made of. Nothing where the schema has another form.
+std::optional<Conditions> ConditionsOf(const std::string& schema) {
+  const nlohmann::json read = nlohmann::json::parse(schema, nullptr, /*allow_exceptions=*/false);
+  if (!read.is_object()) return std::nullopt;
+  Conditions conditions = {{}, read.value("minLength", 0U), read.value("maxLength", 0U)};
+  for (const nlohmann::json& part : read.value("allOf", nlohmann::json::array())) {
+    const bool negated = part.contains("not");
+    const nlohmann::json& positive = negated ? part["not"] : part;
+    conditions.all.push_back({positive.value("pattern", ""), negated});
+  }
+  return conditions;
 }
 
 // By RE2: which texts meet all conditions.
@@ -172,9 +197,9 @@ class Walk {
   // To its end. Errors: what a step failed with; INTERNAL where it was wrong.
   absl::Status Run() {
     while (!matcher_.finished()) {
-      const absl::Time begun = absl::Now();
+      const absl::Duration begun = ProcessorTime();
       const absl::StatusOr<MaskRef> mask = matcher_.Mask();
-      slowest_ = std::max(slowest_, absl::Now() - begun);
+      slowest_ = std::max(slowest_, ProcessorTime() - begun);
       if (!mask.ok()) return At(mask.status());
       if (absl::Status status = CheckTokens(**mask); !status.ok()) return status;
       if (absl::Status status = CheckLetters(**mask); !status.ok()) return status;
@@ -267,13 +292,14 @@ class Walk {
 
 void WalkSchema(std::uint64_t seed, const std::shared_ptr<TokenizerSpace>& space, Totals* totals) {
   Random random(seed);
-  const Conditions conditions = RandomConditions(&random);
+  const std::optional<Conditions> given = ConditionsOf(absl::GetFlag(FLAGS_schema));
+  const Conditions conditions = given.has_value() ? *given : RandomConditions(&random);
   const Judge judge(conditions);
   const std::string schema = SchemaOf(conditions);
   Budget budget = Budget::Unlimited();
-  const absl::Time begun = absl::Now();
+  const absl::Duration begun = ProcessorTime();
   const auto grammar = CompileGrammar({"json_schema", schema, {}}, space, Limits(), budget);
-  const absl::Duration compile = absl::Now() - begun;
+  const absl::Duration compile = ProcessorTime() - begun;
   absl::Duration slowest;
   if (grammar.ok()) {
     ++totals->compiled;
