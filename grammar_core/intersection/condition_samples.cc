@@ -7,9 +7,9 @@
 // Cost       a condition is run through a sample at most once.
 #include "grammar_core/intersection/condition_samples.h"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
-#include <initializer_list>
 
 namespace maskd {
 namespace {
@@ -75,43 +75,77 @@ bool ConditionSamples::HaveText(const ConditionList& list, std::uint32_t max_cha
   return false;
 }
 
-bool ConditionSamples::VisitUnmet(const ConditionList& list, std::size_t count,
-                                  std::uint32_t max_chars, Work& work,
-                                  absl::FunctionRef<bool(const ConditionList&)> visit) {
+bool ConditionSamples::VisitUnmetPairs(const ConditionList& list, std::uint32_t max_chars,
+                                       Work& work,
+                                       absl::FunctionRef<bool(const ConditionList&)> visit) {
   Row rows;
   std::size_t stride = 0;
   const auto fill = [&] {
     rows = MetBy(list, WithinLength(max_chars), work);
     stride = words();
   };
-  const auto ask = [&](const ConditionList& part) {
-    if (!visit(part)) return false;
-    // The visitor may have added samples, which may answer the parts that are left.
-    fill();
-    return true;
-  };
   // Word by word: most have a sample in common among the first.
-  const auto have_common = [&](std::initializer_list<std::size_t> part) {
-    for (std::size_t word = 0; word < stride; ++word) {
-      Bits common = ~Bits{0};
-      for (const std::size_t i : part) common &= rows[i * stride + word];
-      if (common != 0) return true;
-    }
+  const auto have_common = [&](std::size_t i, std::size_t j) {
+    for (std::size_t word = 0; word < stride; ++word)
+      if ((rows[i * stride + word] & rows[j * stride + word]) != 0) return true;
     return false;
   };
   fill();
-  const std::size_t pairs = list.size() * list.size() / 2;
-  const std::size_t looks = count == 2 ? pairs : pairs * list.size() / 3;
-  if (!work.Spend(static_cast<std::int64_t>((looks + list.size() * stride) / kLooksPerUnit)))
-    return false;
+  const std::size_t looks = list.size() * list.size() / 2 + list.size() * stride;
+  if (!work.Spend(static_cast<std::int64_t>(looks / kLooksPerUnit))) return false;
   for (std::size_t i = 0; i < list.size() && work.ok(); ++i) {
     for (std::size_t j = i + 1; j < list.size(); ++j) {
-      if (count == 2 && !have_common({i, j}) && !ask({list[i], list[j]})) return false;
-      for (std::size_t k = j + 1; count == 3 && k < list.size(); ++k)
-        if (!have_common({i, j, k}) && !ask({list[i], list[j], list[k]})) return false;
+      if (have_common(i, j)) continue;
+      if (!visit({list[i], list[j]})) return false;
+      // The visitor may have added samples, which may answer the pairs that are left.
+      fill();
     }
   }
   return work.ok();
+}
+
+// As in the search for a smallest hitting set: what is asked for grows by what refuses the answer.
+// Each turn adds a condition or visits a part, and a part that is visited has samples then.
+bool ConditionSamples::VisitRefused(const ConditionList& list, std::uint32_t max_chars, Work& work,
+                                    absl::FunctionRef<bool(const ConditionList&)> visit) {
+  const auto has_some = [](const Row& row) {
+    return std::ranges::any_of(row, [](Bits bits) { return bits != 0; });
+  };
+  ConditionList part;
+  Row common = WithinLength(max_chars);
+  while (work.Spend(1 + static_cast<std::int64_t>(list.size() * common.size() / kLooksPerUnit))) {
+    if (has_some(common)) {
+      const std::optional<ConditionId> refuser = RefuserOf(list, common, work);
+      if (!refuser.has_value()) return true;
+      part.insert(std::ranges::upper_bound(part, *refuser), *refuser);
+      Restrict(*refuser, &common, work);
+      continue;
+    }
+    if (part.size() == list.size()) return true;
+    if (!visit(part)) return false;
+    common = WithinLength(max_chars);
+    for (const ConditionId id : part) Restrict(id, &common, work);
+    if (!has_some(common)) return true;
+  }
+  return true;
+}
+
+std::optional<ConditionId> ConditionSamples::RefuserOf(const ConditionList& list,
+                                                       const Row& samples, Work& work) {
+  const auto word = std::ranges::find_if(samples, [](Bits bits) { return bits != 0; });
+  const auto index = static_cast<std::size_t>(word - samples.begin());
+  const Bits first = *word & -*word;
+  std::optional<ConditionId> refuser;
+  for (const ConditionId id : list) {
+    if (refuser.has_value() && conditions_->Places(*refuser) <= conditions_->Places(id)) continue;
+    if (MetBy(id, index, first, work) == 0 && work.ok()) refuser = id;
+  }
+  return refuser;
+}
+
+void ConditionSamples::Restrict(ConditionId id, Row* samples, Work& work) {
+  for (std::size_t word = 0; word < samples->size(); ++word)
+    if ((*samples)[word] != 0) (*samples)[word] = MetBy(id, word, (*samples)[word], work);
 }
 
 ConditionSamples::Known& ConditionSamples::KnownOf(ConditionId id) {

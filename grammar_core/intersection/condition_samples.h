@@ -35,11 +35,17 @@ class ConditionSamples {
   // Whether a sample of at most `max_chars` meets all of `list`.
   bool HaveText(const ConditionList& list, std::uint32_t max_chars, Work& work);
 
-  // Calls visit(part) for each `count` conditions of a list, two or three, that no sample of at
-  // most `max_chars` meets all of; false as soon as that says so. It may add samples, which count
-  // from then on.
-  bool VisitUnmet(const ConditionList& list, std::size_t count, std::uint32_t max_chars, Work& work,
-                  absl::FunctionRef<bool(const ConditionList&)> visit);
+  // Calls visit(part) for each two conditions of a list that no sample of at most `max_chars` meets
+  // both of; false as soon as that says so. It may add samples, which count from then on.
+  bool VisitUnmetPairs(const ConditionList& list, std::uint32_t max_chars, Work& work,
+                       absl::FunctionRef<bool(const ConditionList&)> visit);
+
+  // Looks for a few conditions of a list that contradict one another. Calls visit(part) for
+  // conditions that no sample of at most `max_chars` meets all of, fewer than the list has; false
+  // as soon as that says so. Where visit() adds no sample that meets the part, that is the end;
+  // else the next part is this one and a condition that refuses such a sample.
+  bool VisitRefused(const ConditionList& list, std::uint32_t max_chars, Work& work,
+                    absl::FunctionRef<bool(const ConditionList&)> visit);
 
   // Bytes of the samples and of a bit for each sample and condition.
   [[nodiscard]] std::int64_t held_bytes() const;
@@ -84,6 +90,11 @@ class ConditionSamples {
   Known& KnownOf(ConditionId id);
   // Those of `samples`, bits of a word, that meet the condition.
   Bits MetBy(ConditionId id, std::size_t word, Bits samples, Work& work);
+  // Of `list` the condition of the fewest places that refuses the first of `samples`, which has
+  // one. Nothing where none does.
+  std::optional<ConditionId> RefuserOf(const ConditionList& list, const Row& samples, Work& work);
+  // Leaves those of `samples` that meet the condition.
+  void Restrict(ConditionId id, Row* samples, Work& work);
   // The same of all words, for each condition of the list, one row after the other.
   Row MetBy(const ConditionList& list, const Row& samples, Work& work);
   void TellAll(ConditionId id, std::size_t word, Bits samples, Work& work);

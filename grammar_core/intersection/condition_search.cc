@@ -4,14 +4,21 @@
 // Best first, by the sum of what each conjunct still needs. That is no lower bound, so the first
 // text that is found need not be the shortest. Each node keeps two bounds from search to search: a
 // length that is too short, and the length of a known text. ShortestText() halves what is left
-// between them. Of a node with many conjuncts each two (later each three) are searched first: if
-// they contradict one another, the node is done.
+// between them.
+//
+// Three things keep a search that finds nothing small. Of a node with many conjuncts each two are
+// searched first, then a few that seem to contradict one another: a conjunct is added as long as
+// the text found for those before does not meet it, those of few places first. The negation of a
+// choice is several conjuncts, so of two nodes one is often a part of the other, and behind the
+// larger one nothing is looked for. And what was found without regard to the length holds for all.
 //
 // Invariant  fewest is a lower bound and known an upper one of the node's shortest text, whatever
 //            searches were given up.
 // Cost       a unit of work for each node expanded and for each 8 conjuncts that are sorted.
-// Source     De Wulf, Doyen, Henzinger and Raskin, "Antichains", 2006 (the idea to never build the
-//            subset automaton); Hart, Nilsson and Raphael 1968 (best-first search).
+// Source     De Wulf, Doyen, Henzinger and Raskin, "Antichains", 2006 (the subset automaton is
+//            never built, and of two sets the smaller one is enough); Clarke et al.,
+//            "Counterexample-guided abstraction refinement", 2000 (conjuncts that are added when
+//            they refuse); Hart, Nilsson and Raphael 1968 (best-first search).
 #include "grammar_core/intersection/condition_search.h"
 
 #include <algorithm>
@@ -25,6 +32,7 @@
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/sort_unique.h"
+#include "grammar_core/intersection/expanded_lists.h"
 #include "grammar_core/ir/counts.h"
 #include "grammar_core/terms/term_views.h"
 
@@ -265,6 +273,9 @@ struct ConditionSearch::Frontier {
   std::priority_queue<Open> open;
   // A node for which a short enough text is known.
   std::optional<NodeId> last;
+  ExpandedLists expanded;
+  // Whether something was not looked at because it needs too many characters.
+  bool is_cut = false;
 };
 
 // A node that is met again by a shorter way is opened again; its older entry in the queue is
@@ -272,8 +283,11 @@ struct ConditionSearch::Frontier {
 void ConditionSearch::Meet(NodeId to, const Visit& visit, Frontier* frontier) const {
   const Node& node = nodes_[to];
   assert(node.fewest <= node.known);  // the two bounds of its shortest text
-  if (node.fewest == kNoEnd || SaturatingAdd(visit.chars, node.fewest) > frontier->max_chars)
+  if (node.fewest == kNoEnd) return;
+  if (SaturatingAdd(visit.chars, node.fewest) > frontier->max_chars) {
+    frontier->is_cut = true;
     return;
+  }
   const auto [at, is_new] = frontier->visits.try_emplace(to, visit);
   if (!is_new) {
     if (at->second.chars <= visit.chars) return;
@@ -289,17 +303,17 @@ void ConditionSearch::Meet(NodeId to, const Visit& visit, Frontier* frontier) co
 // given up. Bounds are kept only of searches that came to an end.
 std::optional<bool> ConditionSearch::Search(std::span<const NodeId> roots, std::uint32_t max_chars,
                                             std::int64_t most_nodes, Work& work) {
-  Frontier frontier = {.max_chars = max_chars, .visits = {}, .open = {}, .last = {}};
+  Frontier frontier = {
+      .max_chars = max_chars, .visits = {}, .open = {}, .last = {}, .expanded = {}};
   for (const NodeId root : roots) Meet(root, {0, root, 0}, &frontier);
   while (!frontier.open.empty() && !frontier.last.has_value() && work.ok()) {
     const Frontier::Open at = frontier.open.top();
     frontier.open.pop();
     if (frontier.visits[at.node].chars < at.chars) continue;
     if (static_cast<std::int64_t>(frontier.visits.size()) > most_nodes) return std::nullopt;
-    const std::size_t parts = frontier.visits.size() > kEasyNodes ? 3 : 2;
-    if (max_chars != kNoEnd && !HasTextForEach(parts, at.node, max_chars - at.chars, work))
-      continue;
+    if (!IsPromising(at.node, at.chars, most_nodes < max_nodes_, &frontier, work)) continue;
     Expand(at.node, work);
+    frontier.expanded.Add(nodes_[at.node].conditions, at.chars);
     for (const Step& step : nodes_[at.node].steps) {
       Meet(step.to, {at.chars + 1, at.node, step.character}, &frontier);
       if (frontier.last.has_value()) break;
@@ -308,31 +322,60 @@ std::optional<bool> ConditionSearch::Search(std::span<const NodeId> roots, std::
   if (frontier.last.has_value())
     KeepFound(*frontier.last, frontier.visits);
   else if (work.ok())
-    KeepMissed(max_chars, frontier.visits);
+    KeepMissed(frontier.is_cut ? max_chars : kNoEnd, frontier.visits);
   return frontier.last.has_value();
 }
 
+// A search for parts is not made small by searches for parts of them.
+bool ConditionSearch::IsPromising(NodeId id, std::uint32_t chars, bool is_part, Frontier* frontier,
+                                  Work& work) {
+  if (frontier->expanded.HavePartOf(nodes_[id].conditions, chars, work)) return false;
+  const std::uint32_t max_chars = frontier->max_chars;
+  const std::uint32_t left = max_chars == kNoEnd ? kNoEnd : max_chars - chars;
+  const bool is_hard = chars == 0 || frontier->visits.size() > kEasyNodes;
+  const bool has_text = (max_chars == kNoEnd || HasTextForPairs(id, left, work)) &&
+                        (is_part || !is_hard || HasTextForParts(id, left, work));
+  if (!has_text && nodes_[id].fewest != kNoEnd) frontier->is_cut = true;
+  return has_text;
+}
+
 // A search for two conditions meets fewer nodes than one for all, so a contradiction of two is
-// found before the whole list is searched. A part is a node like others: what is learnt of it
-// serves every list that holds it. A part whose search was given up counts as one that has a text.
-bool ConditionSearch::HasTextForEach(std::size_t count, NodeId id, std::uint32_t max_chars,
-                                     Work& work) {
-  if (nodes_[id].parts_known[count - 2] <= max_chars) return true;
+// found before the whole list is searched.
+bool ConditionSearch::HasTextForPairs(NodeId id, std::uint32_t max_chars, Work& work) {
   const ConditionList& list = nodes_[id].conditions;
-  if (list.size() <= count) return list.size() < 3 || HasTextForEach(2, id, max_chars, work);
+  if (list.size() < 3 || nodes_[id].pairs_known <= max_chars) return true;
   const auto has_text = [&](const ConditionList& part) {
-    const NodeId some = NodeOf(part);
-    const Node& node = nodes_[some];
-    if (node.known > max_chars && node.fewest <= max_chars)
-      Search(std::span(&some, 1), max_chars, kMostNodesOfParts, work);
-    if (node.known <= max_chars) samples_.Add(TextOf(some));
-    if (node.fewest <= max_chars) return true;
-    nodes_[id].fewest = std::max(nodes_[id].fewest, node.fewest);
-    return false;
+    return HasTextForPart(part, id, max_chars, work);
   };
-  if (!samples_.VisitUnmet(list, count, max_chars, work, has_text)) return false;
-  nodes_[id].parts_known[count - 2] = max_chars;
+  if (!samples_.VisitUnmetPairs(list, max_chars, work, has_text)) return false;
+  nodes_[id].pairs_known = max_chars;
   return true;
+}
+
+bool ConditionSearch::HasTextForParts(NodeId id, std::uint32_t max_chars, Work& work) {
+  if (nodes_[id].parts_known <= max_chars) return true;
+  const auto has_text = [&](const ConditionList& part) {
+    return HasTextForPart(part, id, max_chars, work);
+  };
+  if (!samples_.VisitRefused(nodes_[id].conditions, max_chars, work, has_text)) return false;
+  if (work.ok()) nodes_[id].parts_known = max_chars;
+  return true;
+}
+
+// A part is a node like others: what is learnt of it serves every list that holds it. A part whose
+// search was given up counts as one that has a text, and is not searched again.
+bool ConditionSearch::HasTextForPart(const ConditionList& part, NodeId whole,
+                                     std::uint32_t max_chars, Work& work) {
+  const NodeId id = NodeOf(part);
+  Node& node = nodes_[id];
+  if (node.known > max_chars && node.fewest <= max_chars && !node.is_given_up) {
+    const std::int64_t most_nodes = std::min(kMostNodesOfParts, max_nodes_ - 1);
+    node.is_given_up = !Search(std::span(&id, 1), max_chars, most_nodes, work).has_value();
+  }
+  if (node.known <= max_chars) samples_.Add(TextOf(id));
+  if (node.fewest <= max_chars) return true;
+  nodes_[whole].fewest = std::max(nodes_[whole].fewest, node.fewest);
+  return false;
 }
 
 // Nothing was left to look at: no text is short enough, of no node that was met.

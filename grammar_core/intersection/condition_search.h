@@ -11,7 +11,6 @@
 #ifndef MASKD_GRAMMAR_CORE_INTERSECTION_CONDITION_SEARCH_H_
 #define MASKD_GRAMMAR_CORE_INTERSECTION_CONDITION_SEARCH_H_
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -88,8 +87,12 @@ class ConditionSearch {
     ConditionList conditions;
     bool nullable = false;
     bool is_expanded = false;
-    // Each two of its conditions, and each three, have a text of at most so many characters.
-    std::array<std::uint32_t, 2> parts_known = {kNoEnd, kNoEnd};
+    // A search for it as a part of another list was given up.
+    bool is_given_up = false;
+    // Each two of its conditions have a text of at most so many characters; so have some that were
+    // likely to contradict one another.
+    std::uint32_t pairs_known = kNoEnd;
+    std::uint32_t parts_known = kNoEnd;
     // A text has at least so many characters; kNoEnd: there is none.
     std::uint32_t fewest = 0;
     // What all conditions ask for, one after the other: a guess.
@@ -130,8 +133,8 @@ class ConditionSearch {
 
   static constexpr std::size_t kMostWays = 64;      // of a condition that is split
   static constexpr std::size_t kMostChoices = 512;  // of ways for one list
-  // A search that meets more nodes looks at each three conditions of them, too, before it goes on.
-  static constexpr std::size_t kEasyNodes = 256;
+  // A search that meets more nodes looks for contradictions in each of them.
+  static constexpr std::size_t kEasyNodes = 64;
   static constexpr std::int64_t kMostNodesOfParts = 4'096;
   static constexpr std::size_t kMostKept = 1 << 17;
 
@@ -147,8 +150,13 @@ class ConditionSearch {
   // are not enough to tell, nothing.
   std::optional<bool> Search(std::span<const NodeId> roots, std::uint32_t max_chars,
                              std::int64_t most_nodes, Work& work);
-  // Whether each two conditions of a list have a text, or each three.
-  bool HasTextForEach(std::size_t count, NodeId id, std::uint32_t max_chars, Work& work);
+  // False where some conditions of a node, two or a few more, are known to have no text of at most
+  // so many characters.
+  bool HasTextForPairs(NodeId id, std::uint32_t max_chars, Work& work);
+  bool HasTextForParts(NodeId id, std::uint32_t max_chars, Work& work);
+  bool HasTextForPart(const ConditionList& part, NodeId whole, std::uint32_t max_chars, Work& work);
+  // Whether a node that is open is worth looking behind.
+  bool IsPromising(NodeId id, std::uint32_t chars, bool is_part, Frontier* frontier, Work& work);
   void Meet(NodeId to, const Visit& visit, Frontier* frontier) const;
   void KeepMissed(std::uint32_t max_chars, const Visits& visits);
   // Notes the way by which a search came to `last`, for which a text is known.

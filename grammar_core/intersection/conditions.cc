@@ -30,6 +30,7 @@ ConditionId Conditions::IdOf(CharTerm term) {
   condition.term = term;
   condition.negated = negated;
   condition.fewest = FewestCharsOf(term);
+  condition.places = PlacesOf(term);
   MASKD_DCHECK_TERM(*store_, term, !store_->term(term).nullable || condition.fewest == 0);
   held_bytes_ += static_cast<std::int64_t>(2 * sizeof(Condition));
   return ids_[term] = id;
@@ -38,14 +39,20 @@ ConditionId Conditions::IdOf(CharTerm term) {
 bool Conditions::Append(CharTerm term, ConditionList* list) {
   if (term == kNothingTerm) return false;
   const Term& both = store_->term(term);
-  const auto append = [&](CharTerm part) {
-    if (const ConditionId id = IdOf(part); id != kEveryText) list->push_back(id);
-  };
   if (both.kind == TermKind::kAnd)
-    std::ranges::for_each(BranchesOf<CharTerm>(*store_, both), append);
-  else
-    append(term);
+    return std::ranges::all_of(PartsOf(both), [&](CharTerm part) { return Append(part, list); });
+  if (both.kind == TermKind::kNot && store_->term(NegatedOf(both)).kind == TermKind::kAlt) {
+    return std::ranges::all_of(PartsOf(store_->term(NegatedOf(both))),
+                               [&](CharTerm way) { return Append(store_->Not(way), list); });
+  }
+  if (const ConditionId id = IdOf(term); id != kEveryText) list->push_back(id);
   return true;
+}
+
+// A copy: terms that are made while it is read may move what it is a part of.
+std::vector<CharTerm> Conditions::PartsOf(const Term& term) const {
+  const auto branches = BranchesOf<CharTerm>(*store_, term);
+  return {branches.begin(), branches.end()};
 }
 
 // Of a list {a, not (a|b)} no text is left, and that is seen without a search: one way of what is
@@ -145,6 +152,44 @@ std::uint32_t Conditions::ComputeFewest(const Term& term) {
       for (const CharTerm part : BranchesOf<CharTerm>(*store_, term))
         fewest = std::max(fewest, FewestCharsOf(part));
       return fewest;
+    default:
+      return 1;
+  }
+}
+
+std::uint32_t Conditions::PlacesOf(CharTerm id) {
+  if (const auto known = places_.find(id); known != places_.end()) return known->second;
+  const std::uint32_t places = ComputePlaces(store_->term(id));
+  return places_[id] = places;
+}
+
+// As a nondeterministic machine has states: the characters of a text, the sum of parts, counts
+// times what is counted. The tails of a sequence are a loop, as in ComputeFewest().
+std::uint32_t Conditions::ComputePlaces(const Term& term) {
+  std::uint32_t places = 0;
+  switch (term.kind) {
+    case TermKind::kText:
+      return LengthOfRest(*store_, term);
+    case TermKind::kCat: {
+      const Term* cell = &term;
+      while (true) {
+        const auto [head, tail] = AsCat<CharTerm>(*cell);
+        places = SaturatingAdd(places, PlacesOf(head));
+        if (store_->term(tail).kind != TermKind::kCat) return SaturatingAdd(places, PlacesOf(tail));
+        cell = &store_->term(tail);
+      }
+    }
+    case TermKind::kRepeat: {
+      const auto [body, min, max] = AsRepeat<CharTerm>(term);
+      const std::uint32_t count = max == kUnbounded ? std::max<std::uint32_t>(min, 1) : max;
+      return SaturatingMul(PlacesOf(body), count);
+    }
+    case TermKind::kAlt:
+    case TermKind::kAnd:
+      for (const CharTerm part : PartsOf(term)) places = SaturatingAdd(places, PlacesOf(part));
+      return places;
+    case TermKind::kNot:
+      return PlacesOf(NegatedOf(term));
     default:
       return 1;
   }

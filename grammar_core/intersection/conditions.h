@@ -4,6 +4,7 @@
 //
 // Lists    ids ascend, none twice. What every text is in is no condition; an intersection is
 //          several. A list with no id is every text.
+//          The complement of a choice is several too: of what is no x|y, no x and no y.
 // Ways     a condition that is a choice is met in any of its ways, each a separate list.
 // Threads  the automaton's lock.
 #ifndef MASKD_GRAMMAR_CORE_INTERSECTION_CONDITIONS_H_
@@ -56,6 +57,10 @@ class Conditions {
   // Lower bound of the characters of a text that meets the condition.
   [[nodiscard]] std::uint32_t FewestChars(ConditionId id) const { return conditions_[id].fewest; }
 
+  // About how many places a text may stand at within the condition: by so much it multiplies a
+  // search.
+  [[nodiscard]] std::uint32_t Places(ConditionId id) const { return conditions_[id].places; }
+
   // Bytes of the conditions, their edges and lists.
   [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
 
@@ -66,6 +71,7 @@ class Conditions {
     CharTerm term = kNothingTerm;
     std::optional<ConditionId> negated;
     std::uint32_t fewest = 0;
+    std::uint32_t places = 0;
     bool has_ways = false;
     bool has_edges = false;
     std::vector<ConditionList> ways;
@@ -73,9 +79,13 @@ class Conditions {
   };
 
   ConditionId IdOf(CharTerm term);
+  // The ways of a choice, or what an intersection is of.
+  [[nodiscard]] std::vector<CharTerm> PartsOf(const Term& term) const;
   const ConditionList* ListOf(CharTerm term);
   std::uint32_t FewestCharsOf(CharTerm term);
   std::uint32_t ComputeFewest(const Term& term);
+  std::uint32_t PlacesOf(CharTerm term);
+  std::uint32_t ComputePlaces(const Term& term);
 
   TermStore* store_;
   CharEdgeSource* characters_;
@@ -84,6 +94,7 @@ class Conditions {
   // Null where that is plainly no text.
   absl::flat_hash_map<CharTerm, std::unique_ptr<const ConditionList>> lists_;
   absl::flat_hash_map<CharTerm, std::uint32_t> fewest_;
+  absl::flat_hash_map<CharTerm, std::uint32_t> places_;
   std::int64_t held_bytes_ = 0;
 };
 

@@ -111,28 +111,39 @@ bool HasText(const Parts& parts, const Texts& texts, const ConditionList& part,
   });
 }
 
-// Which parts are visited is told by the texts: each part that none of them meets, once.
-void ExpectVisits(Parts* parts, const Texts& texts, std::size_t count, std::uint32_t max_chars) {
+// Which pairs are visited is told by the texts: each that none of them meets, once.
+void ExpectPairs(Parts* parts, const Texts& texts, std::uint32_t max_chars) {
   std::set<ConditionList> visited;
-  EXPECT_TRUE(parts->samples().VisitUnmet(parts->list(), count, max_chars, parts->work(),
-                                          [&](const ConditionList& part) {
-                                            EXPECT_EQ(part.size(), count);
-                                            EXPECT_TRUE(visited.insert(part).second);
-                                            return true;
-                                          }));
+  EXPECT_TRUE(parts->samples().VisitUnmetPairs(parts->list(), max_chars, parts->work(),
+                                               [&](const ConditionList& part) {
+                                                 EXPECT_TRUE(visited.insert(part).second);
+                                                 return true;
+                                               }));
   const ConditionList& list = parts->list();
   std::set<ConditionList> unmet;
   for (std::size_t i = 0; i < list.size(); ++i) {
     for (std::size_t j = i + 1; j < list.size(); ++j) {
       const ConditionList two = {list[i], list[j]};
-      if (count == 2 && !HasText(*parts, texts, two, max_chars)) unmet.insert(two);
-      for (std::size_t k = j + 1; count == 3 && k < list.size(); ++k) {
-        const ConditionList three = {list[i], list[j], list[k]};
-        if (!HasText(*parts, texts, three, max_chars)) unmet.insert(three);
-      }
+      if (!HasText(*parts, texts, two, max_chars)) unmet.insert(two);
     }
   }
   EXPECT_EQ(visited, unmet);
+}
+
+// No text meets a part that is visited, and none is visited where a text meets the list.
+void ExpectRefused(Parts* parts, const Texts& texts, std::uint32_t max_chars) {
+  const ConditionList& list = parts->list();
+  int visits = 0;
+  EXPECT_TRUE(
+      parts->samples().VisitRefused(list, max_chars, parts->work(), [&](const ConditionList& part) {
+        ++visits;
+        EXPECT_LT(part.size(), list.size());
+        EXPECT_TRUE(std::ranges::includes(list, part));
+        EXPECT_FALSE(HasText(*parts, texts, part, max_chars));
+        return true;
+      }));
+  EXPECT_LE(visits, 1);  // as no text is added that meets it
+  if (HasText(*parts, texts, list, max_chars)) EXPECT_EQ(visits, 0);
 }
 
 TEST(ConditionSamplesTest, SayWhatTheTextsMeet) {
@@ -153,7 +164,8 @@ TEST(ConditionSamplesTest, SayWhatTheTextsMeet) {
         ++asked;
         met += has_text ? 1 : 0;
       }
-      for (const std::size_t count : {2U, 3U}) ExpectVisits(&parts, texts, count, 4);
+      ExpectPairs(&parts, texts, 4);
+      ExpectRefused(&parts, texts, 4);
     }
     ASSERT_TRUE(parts.work().ok());
   }
@@ -169,7 +181,7 @@ TEST(ConditionSamplesTest, AVisitMayEndItOrAddWhatTheNextOneMeets) {
     Parts parts(AnyNode, 6, &random);
     int visits = 0;
     const auto refuse = [&](const ConditionList&) { return ++visits < 2; };
-    const bool goes_on = parts.samples().VisitUnmet(parts.list(), 2, 5, parts.work(), refuse);
+    const bool goes_on = parts.samples().VisitUnmetPairs(parts.list(), 5, parts.work(), refuse);
     EXPECT_EQ(goes_on, visits < 2);
     ended += goes_on ? 0 : 1;
 
@@ -178,7 +190,7 @@ TEST(ConditionSamplesTest, AVisitMayEndItOrAddWhatTheNextOneMeets) {
       before.push_back(part);
       return true;
     };
-    parts.samples().VisitUnmet(parts.list(), 2, 5, parts.work(), keep);
+    parts.samples().VisitUnmetPairs(parts.list(), 5, parts.work(), keep);
     Texts texts = {U""};
     std::size_t after = 0;
     const auto add = [&](const ConditionList& part) {
@@ -189,7 +201,7 @@ TEST(ConditionSamplesTest, AVisitMayEndItOrAddWhatTheNextOneMeets) {
       ++after;
       return true;
     };
-    parts.samples().VisitUnmet(parts.list(), 2, 5, parts.work(), add);
+    parts.samples().VisitUnmetPairs(parts.list(), 5, parts.work(), add);
     EXPECT_LE(after, before.size());
     fewer += after < before.size() ? 1 : 0;
   }

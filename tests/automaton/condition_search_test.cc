@@ -1,11 +1,15 @@
 // Lists of conditions against machines made the way of textbooks, character by character.
 #include "grammar_core/intersection/condition_search.h"
 
+#include <cstdint>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 
 #include "grammar_core/ir/ir_builder.h"
@@ -104,6 +108,121 @@ TEST(ConditionSearchTest, RandomConditions) {
     ASSERT_TRUE(terms.work().ok());
   }
   EXPECT_GT(walked, 3000);
+}
+
+constexpr absl::string_view kLetters = "abcz";
+
+// Texts with, or without, `first` so many letters before `last`.
+struct Gap {
+  char first;
+  std::uint32_t letters;
+  char last;
+  bool negated;
+};
+struct GapsAndLength {
+  std::vector<Gap> gaps;
+  std::uint32_t min_length;
+  std::uint32_t max_length;
+};
+
+GapsAndLength RandomGaps(std::mt19937_64* random) {
+  const auto draw = [&](std::uint32_t count) {
+    return static_cast<std::uint32_t>((*random)() % count);
+  };
+  GapsAndLength conditions = {};
+  for (std::uint32_t i = 0, count = 3 + draw(6); i < count; ++i) {
+    const char first = kLetters[draw(3)];
+    const std::uint32_t letters = draw(5);
+    const char last = kLetters[draw(3)];
+    conditions.gaps.push_back({first, letters, last, draw(2) == 0});
+  }
+  conditions.max_length = 6 + draw(20);
+  conditions.min_length = draw(2) * conditions.max_length / 2;
+  return conditions;
+}
+
+NodeId NodeOf(const GapsAndLength& conditions, IrBuilder* b) {
+  const NodeId any = Length(*b, 0, kUnbounded);
+  std::vector<NodeId> parts = {Length(*b, conditions.min_length, conditions.max_length)};
+  for (const Gap& gap : conditions.gaps) {
+    const NodeId first = b->Text(std::string(1, gap.first));
+    const NodeId last = b->Text(std::string(1, gap.last));
+    const NodeId text = b->Concat({any, first, Length(*b, gap.letters, gap.letters), last, any});
+    parts.push_back(gap.negated ? b->Not(text) : text);
+  }
+  return b->And(parts);
+}
+
+// Whether some text begins with `text` and meets all, by all texts: of two that end alike and have
+// met the same so far one is tried.
+bool HasTextFrom(const std::string& text, const GapsAndLength& conditions) {
+  constexpr std::size_t kLongestGap = 6;
+  using Place = std::pair<std::string, std::uint64_t>;  // the last letters, and which are met
+  const auto behind = [&](const Place& at, char letter) {
+    Place next = {at.first + letter, at.second};
+    for (std::size_t i = 0; i < conditions.gaps.size(); ++i) {
+      const Gap& gap = conditions.gaps[i];
+      const std::size_t distance = gap.letters + 2;
+      const bool is_met = letter == gap.last && next.first.size() >= distance &&
+                          next.first[next.first.size() - distance] == gap.first;
+      if (is_met) next.second |= std::uint64_t{1} << i;
+    }
+    if (next.first.size() > kLongestGap) next.first.erase(0, 1);
+    return next;
+  };
+  std::uint64_t asked = 0;
+  std::uint64_t refused = 0;
+  for (std::size_t i = 0; i < conditions.gaps.size(); ++i)
+    (conditions.gaps[i].negated ? refused : asked) |= std::uint64_t{1} << i;
+  Place begin;
+  for (const char letter : text) begin = behind(begin, letter);
+  std::set<Place> places = {begin};
+  for (std::size_t length = text.size(); length <= conditions.max_length; ++length) {
+    std::set<Place> next;
+    for (const Place& at : places) {
+      if ((at.second & refused) != 0) continue;
+      if (length >= conditions.min_length && at.second == asked) return true;
+      for (const char letter : kLetters) next.insert(behind(at, letter));
+    }
+    places = std::move(next);
+  }
+  return false;
+}
+
+// What is refused so many letters behind another one multiplies the states of a text, and a search
+// must not meet them all.
+TEST(ConditionSearchTest, GapsAreFoundInFewNodes) {
+  constexpr std::int64_t kMostNodes = 100;
+  int live = 0;
+  int dead = 0;
+  for (std::uint64_t seed = 0; seed < 100 && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    const GapsAndLength conditions = RandomGaps(&random);
+    IrBuilder b{Limits()};
+    const NodeId node = NodeOf(conditions, &b);
+    Terms terms(b, node, kMostNodes);
+    std::optional<Product> at = terms.Read();
+    std::string text;
+    while (at.has_value()) {
+      const bool has_text = terms.search().HasText(*at, terms.work());
+      ASSERT_TRUE(terms.work().ok()) << terms.work().error() << " behind " << text;
+      ASSERT_EQ(has_text, HasTextFrom(text, conditions)) << text;
+      has_text ? ++live : ++dead;
+      if (!has_text || text.size() == conditions.max_length) break;
+      const char letter = kLetters[random() % kLetters.size()];
+      Product next;
+      text += letter;
+      if (terms.search().Follow(*at, static_cast<unsigned char>(letter), &next, terms.work())) {
+        at = next;
+      } else {
+        EXPECT_FALSE(HasTextFrom(text, conditions)) << text;
+        at.reset();
+      }
+    }
+  }
+  EXPECT_GT(live, 300);
+  EXPECT_GT(dead, 30);
 }
 
 TEST(ConditionSearchTest, LengthIsABoundAndNoCondition) {
