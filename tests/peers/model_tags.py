@@ -7,7 +7,7 @@ Every model, tool choice and kind of reasoning that xgrammar knows; texts are pu
 tag's own parts so that xgrammar takes them, and then spoilt. With --any_order members of arguments
 come in any order: xgrammar then takes one twice and leaves out required ones, and differs in that.
 
-A missing xgrammar ends it with 77.
+Where no registry gives xgrammar it ends with 77.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-import compare  # noqa: E402
+import xgrammar_peer  # noqa: E402
 from engine import Engine  # noqa: E402
 
 
@@ -91,7 +91,12 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--any_order", action="store_true")
     flags = parser.parse_args()
-    peer, engine, rnd = compare.Xgrammar(), Engine(), random.Random(flags.seed)
+    try:
+        peer = xgrammar_peer.Xgrammar()
+    except xgrammar_peer.Missing as missing:
+        print(missing, file=sys.stderr)
+        sys.exit(77)
+    engine, rnd = Engine(), random.Random(flags.seed)
     from xgrammar import GrammarMatcher
     from xgrammar import builtin_structural_tag as builtin
 

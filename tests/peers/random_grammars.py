@@ -51,11 +51,17 @@ def gbnf(rnd) -> str:
     return "\n".join(rules) + "\n"
 
 
+_EBNF_LEAVES = ['"a"', '"b"', '"ab"', '""', "[ab]", "[^a]", "[a-b]", '"é"', "[^]"]
+
+
 def ebnf(rnd) -> str:
-    leaves = ['"a"', '"b"', '"ab"', '""', "[ab]", "[^a]", "[a-b]", '"é"', "[^]"]
     names = ["root", "r.0", "r1", "r2"]
     return "".join(
-        f"{name} ::= {_Rules(rnd, leaves, names[1:], _COUNTS, 0).alternatives(2)}\n" for name in names)
+        f"{name} ::= {_Rules(rnd, _EBNF_LEAVES, names[1:], _COUNTS, 0).alternatives(2)}\n" for name in names)
+
+
+def ebnf_without_names(rnd) -> str:
+    return f"root ::= {_Rules(rnd, _EBNF_LEAVES, [], _COUNTS, 0).alternatives(1)}\n"
 
 
 def ebnf_macros(rnd) -> str:
