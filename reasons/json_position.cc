@@ -1,14 +1,60 @@
+// One pass reads the text byte by byte. Each object and array that is open has an entry with the
+// member or item at hand. Of the string that is open the raw text is kept; its escapes are read at
+// the end, up to the last one that is whole.
+//
+// Invariant  an entry stands for one object or array that is open, the outermost first.
+// Cost       one pass; memory for what is open.
 #include "reasons/json_position.h"
+
+#include <algorithm>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include <nlohmann/json.hpp>
 
+#include "grammar_core/base/utf8.h"
+
 namespace maskd::reasons {
 namespace {
 
 using What = JsonPosition::What;
+
+constexpr std::size_t kUnitBytes = 6;  // of an escape such as \u0061
+
+bool IsUnit(absl::string_view text, absl::string_view begins) {
+  return absl::StartsWithIgnoreCase(text.substr(0, begins.size()), begins.substr(0, text.size()));
+}
+
+// Bytes of the character that `text` begins with, or of what it may become; more than `text` has
+// where it is cut.
+std::size_t CharacterBytes(absl::string_view text) {
+  // A byte that begins no character stands for itself: what is no text is refused below.
+  if (text[0] != '\\')
+    return std::max<std::size_t>(static_cast<std::size_t>(Utf8SequenceBytes(text[0])), 1);
+  if (text.size() < 2 || text[1] != 'u') return 2;
+  const auto is_high = [](absl::string_view unit) {
+    return unit.size() == kUnitBytes && IsUnit(unit.substr(2), "d") &&
+           absl::StrContains("89abAB", unit.substr(3, 1));
+  };
+  return is_high(text.substr(0, kUnitBytes)) && IsUnit(text.substr(kUnitBytes), "\\ud")
+             ? 2 * kUnitBytes
+             : kUnitBytes;
+}
+
+// `string` has its quote at the begin.
+std::optional<OpenString> ReadOpen(const std::string& string) {
+  std::size_t end = 1;
+  while (end < string.size()) {
+    const std::size_t bytes = CharacterBytes(absl::string_view(string).substr(end));
+    if (end + bytes > string.size()) break;
+    end += bytes;
+  }
+  const auto read = nlohmann::json::parse(string.substr(0, end) + '"', nullptr,
+                                          /*allow_exceptions=*/false);
+  if (!read.is_string()) return std::nullopt;
+  return OpenString{.text = read.get<std::string>(), .cut_bytes = string.size() - end};
+}
 
 // Reads a text byte by byte and keeps the open objects and arrays.
 class Reader {
@@ -43,6 +89,7 @@ class Reader {
   [[nodiscard]] JsonPosition position() const {
     JsonPosition position;
     position.what = in_string_ && what_ == What::kValue ? What::kString : what_;
+    if (in_string_) position.open_string = ReadOpen(string_);
     position.at_root = holders_.empty();
     position.path = holders_;
     const bool of_holder = what_ == What::kName || what_ == What::kAfterValue;

@@ -6,7 +6,9 @@
 #ifndef MASKD_REASONS_JSON_POSITION_H_
 #define MASKD_REASONS_JSON_POSITION_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,12 @@ struct JsonStep {
   bool is_item = false;
   std::int64_t index = 0;  // of an item
   std::string name = {};   // of a member
+};
+
+// A string without its end.
+struct OpenString {
+  std::string text = {};      // its characters, escapes read
+  std::size_t cut_bytes = 0;  // at the end, of a character or an escape that is not whole
 };
 
 // What is being written at the end of a text, and where in the value that is.
@@ -38,6 +46,8 @@ struct JsonPosition {
   std::vector<JsonStep> path = {};
   bool holder_is_array = false;  // for kAfterValue; false at the root
   bool at_root = true;           // no object or array is open
+  // For kString, and kName behind its quote; absent, too, where it is no string of JSON.
+  std::optional<OpenString> open_string = std::nullopt;
 };
 
 // One pass over the text; levels cost memory, no stack.

@@ -58,6 +58,8 @@ class Walk {
   }
 
   [[nodiscard]] const std::vector<Schema>& schemas() const { return schemas_; }
+  // A walk of the same source that begins elsewhere.
+  [[nodiscard]] Walk Other(const std::string& pointer) const { return {root_, pointer}; }
 
  private:
   // A subschema, and those that hold for the same value beside it.
@@ -190,6 +192,49 @@ std::string Says(const std::string& keyword, const Json& value) {
   return absl::StrCat(keyword, ": ", text.substr(0, kMostSaid), is_long ? " ..." : "");
 }
 
+// Those of a keyword.
+std::vector<SchemaPattern> PatternsOf(absl::string_view keyword, const std::string& place,
+                                      const Json& value) {
+  std::vector<SchemaPattern> patterns;
+  if (keyword == "pattern" && value.is_string())
+    patterns.push_back({.place = place, .text = value.get<std::string>()});
+  if (keyword != "patternProperties" || !value.is_object()) return patterns;
+  for (const auto& [name, unused] : value.items())
+    patterns.push_back({.place = Child(place, name), .is_name = true, .text = name});
+  return patterns;
+}
+
+void AddRules(const Walk& walk, const JsonPosition& position, std::vector<SchemaRule>* rules);
+
+// Of propertyNames, in a name: the keywords about it. False where there are none.
+bool AddRulesOfNames(const Walk& walk, absl::string_view keyword, const std::string& place,
+                     const JsonPosition& position, std::vector<SchemaRule>* rules) {
+  if (keyword != "propertyNames" || !position.open_string.has_value()) return false;
+  const std::size_t before = rules->size();
+  const JsonPosition name = {.what = What::kString, .open_string = position.open_string};
+  AddRules(walk.Other(place), name, rules);
+  return rules->size() > before;
+}
+
+// What the schemas of `walk` say about the place.
+void AddRules(const Walk& walk, const JsonPosition& position, std::vector<SchemaRule>* rules) {
+  for (const Schema& schema : walk.schemas()) {
+    if (schema.json->is_boolean()) {
+      rules->push_back({schema.pointer, schema.json->dump()});
+      continue;
+    }
+    for (const char* keyword : KeywordsOf(position)) {
+      const Json* const value = Member(*schema.json, keyword);
+      if (value == nullptr || rules->size() >= kMostRules) continue;
+      std::string place = Child(schema.pointer, keyword);
+      if (AddRulesOfNames(walk, keyword, place, position, rules)) continue;
+      std::vector<SchemaPattern> patterns;
+      if (position.open_string.has_value()) patterns = PatternsOf(keyword, place, *value);
+      rules->push_back({std::move(place), Says(keyword, *value), std::move(patterns)});
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<SchemaRule> FindRules(const Json& root, const std::string& schema_pointer,
@@ -197,17 +242,7 @@ std::vector<SchemaRule> FindRules(const Json& root, const std::string& schema_po
   Walk walk(root, schema_pointer);
   for (const JsonStep& step : position.path) walk.Enter(step);
   std::vector<SchemaRule> rules;
-  for (const Schema& schema : walk.schemas()) {
-    if (schema.json->is_boolean()) {
-      rules.push_back({schema.pointer, schema.json->dump()});
-      continue;
-    }
-    for (const char* keyword : KeywordsOf(position)) {
-      const Json* const value = Member(*schema.json, keyword);
-      if (value == nullptr || rules.size() >= kMostRules) continue;
-      rules.push_back({Child(schema.pointer, keyword), Says(keyword, *value)});
-    }
-  }
+  AddRules(walk, position, &rules);
   if (rules.size() > kMostRules) rules.resize(kMostRules);
   return rules;
 }

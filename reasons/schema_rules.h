@@ -26,10 +26,19 @@ namespace maskd::reasons {
 inline constexpr std::size_t kMostSchemas = 256;
 inline constexpr std::size_t kMostRules = 12;
 
+// A pattern of the schema that the string at hand is held to.
+struct SchemaPattern {
+  std::string place;     // JSON Pointer; of a name in patternProperties that of its member
+  bool is_name = false;  // the pattern is that name, not the value
+  std::string text;
+};
+
 // A keyword of the schema: where it stands and what it says, shortened.
 struct SchemaRule {
   std::string place;  // JSON Pointer
   std::string says;
+  // Of `pattern` and `patternProperties`, where a string is open.
+  std::vector<SchemaPattern> patterns = {};
 };
 
 // `root` is the source; the schema stands at `schema_pointer` in it ("" for the whole).

@@ -34,6 +34,9 @@ class Scanner {
     return false;
   }
 
+  // The name of the member that was entered last; empty: an item was.
+  [[nodiscard]] const SourceSpan& name() const { return name_; }
+
   // The value at hand, as bytes [begin, end).
   SourceSpan Value() {
     SkipSpace();
@@ -93,7 +96,9 @@ class Scanner {
     for (++at_;; ++at_) {
       SkipSpace();
       if (Peek() != '"') return false;
+      name_.begin = at_;
       const bool is_it = ReadString() == name;
+      name_.end = at_;
       SkipSpace();
       if (Peek() != ':') return false;
       ++at_;
@@ -105,6 +110,7 @@ class Scanner {
   }
 
   bool EnterItem(const std::string& token) {
+    name_ = SourceSpan();
     int index = 0;
     if (!absl::SimpleAtoi(token, &index)) return false;
     for (++at_;; ++at_) {
@@ -119,6 +125,7 @@ class Scanner {
 
   absl::string_view text_;
   std::size_t at_ = 0;
+  SourceSpan name_;
 };
 
 std::optional<SourceSpan> FindLine(absl::string_view source, int line, int column) {
@@ -135,13 +142,20 @@ std::optional<SourceSpan> FindLine(absl::string_view source, int line, int colum
   return WithLine(source, span);
 }
 
-std::optional<SourceSpan> FindPointer(absl::string_view source, absl::string_view pointer) {
+// A scanner at the value of a JSON Pointer.
+std::optional<Scanner> Entered(absl::string_view source, absl::string_view pointer) {
   Scanner scanner(source);
   for (const absl::string_view raw : absl::StrSplit(pointer.substr(1), '/')) {
     const std::string token = absl::StrReplaceAll(raw, {{"~1", "/"}, {"~0", "~"}});
     if (!scanner.Enter(token)) return std::nullopt;
   }
-  return WithLine(source, scanner.Value());
+  return scanner;
+}
+
+std::optional<SourceSpan> FindPointer(absl::string_view source, absl::string_view pointer) {
+  std::optional<Scanner> scanner = Entered(source, pointer);
+  if (!scanner.has_value()) return std::nullopt;
+  return WithLine(source, scanner->Value());
 }
 
 }  // namespace
@@ -153,6 +167,13 @@ SourceSpan WithLine(absl::string_view source, SourceSpan span) {
   span.column =
       static_cast<int>(start == absl::string_view::npos ? span.begin + 1 : span.begin - start);
   return span;
+}
+
+std::optional<SourceSpan> FindName(absl::string_view source, absl::string_view pointer) {
+  if (!absl::StartsWith(pointer, "/")) return std::nullopt;
+  const std::optional<Scanner> scanner = Entered(source, pointer);
+  if (!scanner.has_value() || scanner->name().end == 0) return std::nullopt;
+  return WithLine(source, scanner->name());
 }
 
 std::optional<SourceSpan> FindPlace(absl::string_view source, absl::string_view place) {

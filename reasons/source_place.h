@@ -25,6 +25,9 @@ struct SourceSpan {
 // `span` with the line and column of its begin, which is in `source` or at its end.
 SourceSpan WithLine(absl::string_view source, SourceSpan span);
 
+// The name of the member at `pointer`, quotes included. Nothing where there is none.
+std::optional<SourceSpan> FindName(absl::string_view source, absl::string_view pointer);
+
 // Nothing where the source has no such place, or the place is of another form (a field of the
 // request, such as "options.indent").
 std::optional<SourceSpan> FindPlace(absl::string_view source, absl::string_view place);

@@ -16,7 +16,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-#include "grammar_core/base/char_set.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/frontend/places/pattern_places.h"
 #include "grammar_core/frontend/places/rule_places.h"
@@ -24,6 +23,7 @@
 #include "reasons/json_position.h"
 #include "reasons/notation_span.h"
 #include "reasons/schema_rules.h"
+#include "reasons/string_pattern.h"
 #include "reasons/styled_position.h"
 
 namespace maskd::reasons {
@@ -31,9 +31,6 @@ namespace {
 
 using What = NextPart::What;
 using Json = nlohmann::ordered_json;
-
-// Kinds of characters of one part that are asked about; of a part with more nothing is left out.
-constexpr std::size_t kMostKinds = 16;
 
 // "in the rule item", "in the rules item, price"; at most kMostRules of them, without %ignore.
 std::string DescribeRules(const std::vector<NextPart>& parts) {
@@ -80,6 +77,18 @@ std::size_t ByteInString(absl::string_view source, std::size_t at) {
   return std::min(byte, source.size() - 1);
 }
 
+SourceSpan SpanOf(absl::string_view source, const NextPart& part) {
+  return part.end > 0 ? WithLine(source, {.begin = part.at, .end = part.end})
+                      : SpanOfNotation(source, part.at);
+}
+
+void Push(PlacedRule rule, Reason* reason) {
+  if (reason->rules.size() < kMostRules)
+    reason->rules.push_back(std::move(rule));
+  else
+    ++reason->left_out;
+}
+
 }  // namespace
 
 Source::Source(absl::string_view kind, std::string text)
@@ -90,53 +99,6 @@ Source::Source(absl::string_view kind, std::string text)
   const auto syntax = ReadPatternSyntax(text_);
   if (!syntax.has_value()) return;
   for (const auto& [begin, end] : LookAroundsOf(*syntax)) looks_.push_back({begin, end});
-}
-
-namespace {
-
-// One character of each kind in `set`, ascending; of more than kMostKinds one more than those.
-std::vector<std::uint32_t> OneOfEach(const CharSet& set, const std::vector<std::uint32_t>& bounds) {
-  std::vector<std::uint32_t> characters;
-  for (const CharRange& range : set.ranges()) {
-    characters.push_back(range.lo);
-    auto bound = std::ranges::upper_bound(bounds, range.lo);
-    for (; bound != bounds.end() && *bound <= range.hi; ++bound) {
-      if (characters.size() > kMostKinds) return characters;
-      characters.push_back(*bound);
-    }
-    if (characters.size() > kMostKinds) return characters;
-  }
-  return characters;
-}
-
-}  // namespace
-
-// True where some character of a part may not follow: then it is held by more than its part.
-bool Source::LeaveOutDead(absl::string_view taken, const IsViable& viable,
-                          std::vector<NextPart>* parts) const {
-  const std::vector<std::uint32_t> bounds = network_->Bounds();
-  const std::size_t most =
-      std::min(kMostViable, kMostViableBytes / std::max<std::size_t>(taken.size(), 1));
-  std::size_t asked = 0;
-  bool is_held = false;
-  std::erase_if(*parts, [&](const NextPart& part) {
-    // What the network takes for any text, it cannot tell apart.
-    const bool is_open = part.what == What::kSchema || part.next == CharSet::All();
-    const bool asks = !is_open && asked < most;
-    const std::vector<std::uint32_t> characters =
-        asks ? OneOfEach(part.next, bounds) : std::vector<std::uint32_t>();
-    bool is_dead = !characters.empty() && characters.size() <= kMostKinds;
-    for (const std::uint32_t character : characters) {
-      if (++asked > most) return false;
-      std::string text(taken);
-      AppendUtf8(character, &text);
-      const bool follows = viable(text);
-      is_held = is_held || !follows;
-      is_dead = is_dead && !follows;
-    }
-    return is_dead;
-  });
-  return is_held;
 }
 
 // What looks around is not followed: each may be what holds a part.
@@ -150,8 +112,11 @@ Reason Source::ReasonBehind(absl::string_view taken, const IsViable& viable) con
   if (network_ == nullptr) return {};
   auto parts = network_->Behind(taken);
   if (!parts.has_value()) return {};
-  const bool asks = !network_->exact() && viable != nullptr && Utf8ToCodePoints(taken).has_value();
-  if (asks && LeaveOutDead(taken, viable, &*parts)) AddLooks(&*parts);
+  ViableParts viable_parts(taken, viable);
+  if (!network_->exact() && viable_parts.can_say() &&
+      viable_parts.LeaveOutDead(*network_, ViableParts::Writing::kPlain, &*parts)) {
+    AddLooks(&*parts);
+  }
   Reason reason = {.where = Describe(*parts)};
   // Members of a schema say more than the markers beside them.
   std::vector<const NextPart*> order;
@@ -162,13 +127,14 @@ Reason Source::ReasonBehind(absl::string_view taken, const IsViable& viable) con
     if (reason.rules.size() >= kMostRules)
       ++reason.left_out;
     else if (part->what == What::kSchema)
-      AddSchema(*part, taken, &reason);
+      AddSchema(*part, taken, viable_parts, &reason);
     else
-      reason.rules.push_back(RuleOf(*part));
+      Push(RuleOf(*part), &reason);
   return reason;
 }
 
-void Source::AddSchema(const NextPart& part, absl::string_view taken, Reason* reason) const {
+void Source::AddSchema(const NextPart& part, absl::string_view taken, ViableParts& viable,
+                       Reason* reason) const {
   assert(part.taken_before <= taken.size() && "a value begins in the text");
   const absl::string_view value = taken.substr(part.taken_before);
   const JsonPosition position =
@@ -176,9 +142,14 @@ void Source::AddSchema(const NextPart& part, absl::string_view taken, Reason* re
   reason->where = DescribePosition(position);
   if (part.taken_before > 0) absl::StrAppend(&reason->where, ", of the value for ", part.pointer);
   const std::size_t before = reason->rules.size();
+  std::size_t followed = 0;
   for (SchemaRule& rule : FindRules(json_, part.pointer, position)) {
+    if (!rule.patterns.empty() && followed + rule.patterns.size() <= kMostPatterns) {
+      followed += rule.patterns.size();
+      if (AddPatterns(rule, *position.open_string, viable, reason)) continue;
+    }
     const auto span = FindPlace(text_, rule.place);
-    if (span.has_value()) reason->rules.push_back({rule.place, std::move(rule.says), *span});
+    if (span.has_value()) Push({rule.place, std::move(rule.says), *span}, reason);
   }
   if (part.pointer.empty() || reason->rules.size() > before) return;
   const auto span = FindPlace(text_, part.pointer);
@@ -186,6 +157,26 @@ void Source::AddSchema(const NextPart& part, absl::string_view taken, Reason* re
   const absl::string_view says = absl::string_view(text_).substr(span->begin);
   const SourceSpan whole = {.begin = 0, .end = span->end - span->begin};
   reason->rules.push_back({part.pointer, NotationText(says, whole), *span});
+}
+
+// The parts of the rule's patterns that may come next. False where the rule itself is to be named.
+bool Source::AddPatterns(const SchemaRule& rule, const OpenString& string, ViableParts& viable,
+                         Reason* reason) const {
+  bool is_whole = false;
+  bool is_name = false;
+  bool has_parts = false;
+  for (const SchemaPattern& pattern : rule.patterns) {
+    const PatternSays says = WhatPatternSays(pattern.text, string, viable);
+    is_whole = is_whole || says.what == PatternSays::What::kWhole;
+    is_name = is_name || pattern.is_name;
+    has_parts = has_parts || says.what == PatternSays::What::kParts;
+    const auto whole =
+        pattern.is_name ? FindName(text_, pattern.place) : FindPlace(text_, pattern.place);
+    for (const NextPart& part : says.parts)
+      Push(RuleWithin(pattern.place, pattern.text, whole, part), reason);
+  }
+  // A name that none of them goes on with is refused by all.
+  return !is_whole && (has_parts || !is_name);
 }
 
 PlacedRule Source::RuleOf(const NextPart& part) const {
@@ -197,28 +188,32 @@ PlacedRule Source::RuleOf(const NextPart& part) const {
 }
 
 PlacedRule Source::RuleOfText(const NextPart& part) const {
-  const bool is_whole = part.pointer.empty();
-  std::string text;
-  if (!is_whole) {
+  if (!part.pointer.empty()) {
     const Json::json_pointer pointer(part.pointer);
-    if (json_.contains(pointer) && json_.at(pointer).is_string())
-      text = json_.at(pointer).get<std::string>();
+    const bool is_text = json_.contains(pointer) && json_.at(pointer).is_string();
+    const std::string text = is_text ? json_.at(pointer).get<std::string>() : "";
+    return RuleWithin(part.pointer, text, FindPlace(text_, part.pointer), part);
   }
-  const absl::string_view source = is_whole ? absl::string_view(text_) : text;
-  if (part.at >= source.size()) return {.place = part.pointer};
-  const SourceSpan within = part.end > 0 ? WithLine(source, {.begin = part.at, .end = part.end})
-                                         : SpanOfNotation(source, part.at);
-  const std::string says = NotationText(source, within);
-  const std::string at = absl::StrCat(within.line, ":", within.column);
-  if (is_whole) return {part.rule.empty() ? at : part.rule, says, within};
-  const auto whole = FindPlace(text_, part.pointer);
-  if (!whole.has_value()) return {.place = part.pointer, .says = says};
+  if (part.at >= text_.size()) return {};
+  const SourceSpan span = SpanOf(text_, part);
+  const std::string at = absl::StrCat(span.line, ":", span.column);
+  return {part.rule.empty() ? at : part.rule, NotationText(text_, span), span};
+}
+
+// Of a part of `text`, which stands at `place` and, as a JSON string, at the bytes `whole`.
+PlacedRule Source::RuleWithin(const std::string& place, absl::string_view text,
+                              const std::optional<SourceSpan>& whole, const NextPart& part) const {
+  if (part.at >= text.size()) return {.place = place};
+  const SourceSpan within = SpanOf(text, part);
+  const std::string says = NotationText(text, within);
+  if (!whole.has_value()) return {.place = place, .says = says};
   const absl::string_view raw =
       absl::string_view(text_).substr(whole->begin, whole->end - whole->begin);
   const SourceSpan span = WithLine(text_, {.begin = whole->begin + ByteInString(raw, within.begin),
                                            .end = whole->begin + ByteInString(raw, within.end)});
   const std::string of_rule = part.rule.empty() ? "" : absl::StrCat(part.rule, ": ");
-  return {part.pointer, absl::StrCat(of_rule, says, ", at ", at, " in it"), span};
+  const std::string at = absl::StrCat(within.line, ":", within.column);
+  return {place, absl::StrCat(of_rule, says, ", at ", at, " in it"), span};
 }
 
 }  // namespace maskd::reasons

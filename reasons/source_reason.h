@@ -4,15 +4,15 @@
 //            not told. Of patterns and rules it is what may come next (places/place_network.h):
 //            where the network takes more than the grammar, a part is named only if some character
 //            of it may follow, as far as the caller can say.
-// Bounds     kMostRules rules; kMostViable questions to the caller, of kMostViableBytes together;
-//            sources of kMostSourceBytes.
+// Bounds     kMostRules rules; the questions of viable_parts.h; sources of kMostSourceBytes;
+//            kMostPatterns patterns of schemas that are followed, beyond them they are named whole.
 // Threads    immutable.
 #ifndef MASKD_REASONS_SOURCE_REASON_H_
 #define MASKD_REASONS_SOURCE_REASON_H_
 
 #include <cstddef>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,15 +20,14 @@
 #include <nlohmann/json.hpp>
 
 #include "grammar_core/frontend/places/place_network.h"
+#include "reasons/json_position.h"
 #include "reasons/reason.h"
+#include "reasons/schema_rules.h"
+#include "reasons/viable_parts.h"
 
 namespace maskd::reasons {
 
-inline constexpr std::size_t kMostViable = 48;
-inline constexpr std::size_t kMostViableBytes = 1 << 20;
-
-// Whether some text of the grammar begins so; null: the caller cannot say.
-using IsViable = std::function<bool(absl::string_view text)>;
+inline constexpr std::size_t kMostPatterns = 16;
 
 // A source, and what reasons are looked for in: its network, and of JSON its tree.
 class Source {
@@ -49,12 +48,16 @@ class Source {
     std::size_t end;
   };
 
-  bool LeaveOutDead(absl::string_view taken, const IsViable& viable,
-                    std::vector<NextPart>* parts) const;
   void AddLooks(std::vector<NextPart>* parts) const;
-  void AddSchema(const NextPart& part, absl::string_view taken, Reason* reason) const;
+  void AddSchema(const NextPart& part, absl::string_view taken, ViableParts& viable,
+                 Reason* reason) const;
+  bool AddPatterns(const SchemaRule& rule, const OpenString& string, ViableParts& viable,
+                   Reason* reason) const;
   [[nodiscard]] PlacedRule RuleOf(const NextPart& part) const;
   [[nodiscard]] PlacedRule RuleOfText(const NextPart& part) const;
+  [[nodiscard]] PlacedRule RuleWithin(const std::string& place, absl::string_view text,
+                                      const std::optional<SourceSpan>& whole,
+                                      const NextPart& part) const;
 
   const std::string kind_;
   const std::string text_;

@@ -26,6 +26,7 @@ JsonPosition InValue(const std::string& name, absl::string_view value) {
   JsonPosition position = {.what = What::kString};
   if (value.empty()) position.what = What::kValue;
   if (absl::StrContains("{[\"", value.substr(0, 1))) position = FindJsonPosition(value);
+  if (absl::StartsWith(value, "\"")) position.open_string.reset();  // the quote may be text
   if (!value.empty() && (absl::ascii_isdigit(static_cast<unsigned char>(value[0])) ||
                          (value[0] == '-' && value.size() > 1)))
     position.what = What::kLiteral;
@@ -120,7 +121,9 @@ JsonPosition FindStyledPosition(const WrittenStyle& style, absl::string_view tex
   // Those in braces are written without the first one, as the others are.
   if (style.literals()->is_free_object && !absl::ConsumePrefix(&text, "{"))
     return FindJsonPosition(text);
-  return FindJsonPosition(LiteralsAsJson(*style.literals(), text).Write());
+  JsonPosition position = FindJsonPosition(LiteralsAsJson(*style.literals(), text).Write());
+  position.open_string.reset();  // a part of its closing quote may be at its end
+  return position;
 }
 
 }  // namespace maskd::reasons

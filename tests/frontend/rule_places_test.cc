@@ -131,5 +131,31 @@ TEST(RulePlacesTest, SomePartIsNamedBehindEachBeginningOfATextThatTheGrammarHas)
   EXPECT_GT(beginnings, 500);
 }
 
+TEST(RulePlacesTest, ATextIsTakenIfTheGrammarHasIt) {
+  const auto vectors = SharedLines("vectors/grammar-open.jsonl");
+  if (vectors.empty()) GTEST_SKIP() << "SKIPPED: shared/vectors is not there (MASKD_SHARED_DIR)";
+  int taken = 0;
+  int refused = 0;
+  for (const auto& vector : vectors) {
+    const auto network = ReadPlaces(
+        {.kind = vector["kind"].get<std::string>(), .text = vector["grammar"].get<std::string>()});
+    if (network == nullptr) continue;
+    SCOPED_TRACE(vector["id"].get<std::string>());
+    for (const auto& text : vector["accepts"]) {
+      EXPECT_TRUE(network->Takes(text.get<std::string>()).value_or(true)) << text;
+      ++taken;
+    }
+    // A JSON value is any, whatever its schema.
+    const auto kind = vector["kind"].get<std::string>();
+    if (!network->exact() || (kind != "regex" && kind != "gbnf" && kind != "ebnf")) continue;
+    for (const auto& text : vector["rejects"]) {
+      EXPECT_FALSE(network->Takes(text.get<std::string>()).value_or(false)) << text;
+      ++refused;
+    }
+  }
+  EXPECT_GT(taken, 100);
+  EXPECT_GT(refused, 100);
+}
+
 }  // namespace
 }  // namespace maskd

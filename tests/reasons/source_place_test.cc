@@ -55,6 +55,16 @@ TEST(SourcePlaceTest, WhatIsNotThereIsNotFound) {
   }
 }
 
+TEST(SourcePlaceTest, AMembersNameIsFoundByItsPointer) {
+  const std::string source = R"({"a": {"b~\u002f" : [1]}, "b/": 2})";
+  const auto span = FindName(source, "/a/b~0~1");
+  ASSERT_TRUE(span.has_value());
+  EXPECT_EQ(source.substr(span->begin, span->end - span->begin), R"("b~\u002f")");
+  EXPECT_EQ(span->column, 8);
+  for (const char* const place : {"/a/b", "/a/b~0~1/0", "", "1:2"})
+    EXPECT_FALSE(FindName(source, place).has_value()) << place;
+}
+
 TEST(SourcePlaceTest, DeepNestingCostsNoStack) {
   const std::string deep(1'000'000, '[');
   const auto span = FindPlace(R"({"a": )" + deep, "/a");

@@ -90,6 +90,20 @@ PlaceNetwork::RuleNo AddPattern(const PatternSyntax& syntax, const std::string& 
   return rules.back();
 }
 
+PlaceNetwork SearchNetwork(const PatternSyntax& syntax) {
+  PlaceNetwork network;
+  const PlaceNetwork::RuleNo before = network.NewRule();
+  network.AddAnyText(before);
+  const PlaceNetwork::RuleNo pattern = AddPattern(syntax, "", /*at_begin=*/true, network);
+  const PlaceNetwork::RuleNo behind = network.NewRule();
+  network.AddAnyText(behind);
+  network.SetPart(behind, {.what = NextPart::What::kMarker});
+  const PlaceNetwork::RuleNo whole = network.NewRule();
+  network.AddChain(whole, {before, pattern, behind});
+  network.SetStart(whole);
+  return network;
+}
+
 std::vector<std::pair<std::size_t, std::size_t>> LookAroundsOf(const PatternSyntax& syntax) {
   std::vector<std::pair<std::size_t, std::size_t>> looks;
   for (const PatternSyntax::Part& part : syntax.parts)

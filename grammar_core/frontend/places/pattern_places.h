@@ -31,6 +31,10 @@ std::optional<PatternSyntax> ReadPatternSyntax(absl::string_view pattern);
 PlaceNetwork::RuleNo AddPattern(const PatternSyntax& syntax, const std::string& pointer,
                                 bool at_begin, PlaceNetwork& network);
 
+// The network of a pattern that some part of a text matches, as a JSON Schema's `pattern` has it.
+// Behind a match any text may stand: that is a part of the kind kMarker.
+PlaceNetwork SearchNetwork(const PatternSyntax& syntax);
+
 // Its look-arounds that stand in no other one, as pairs of the first byte and the one behind.
 std::vector<std::pair<std::size_t, std::size_t>> LookAroundsOf(const PatternSyntax& syntax);
 

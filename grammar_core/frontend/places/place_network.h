@@ -112,6 +112,8 @@ class PlaceNetwork {
   // In the order of the source, each once. Nothing where the search would take too much; an empty
   // list where no text goes on with `taken`, or nothing may follow it.
   [[nodiscard]] std::optional<std::vector<NextPart>> Behind(absl::string_view taken) const;
+  // Whether `text` is a whole one. Nothing where the search would take too much.
+  [[nodiscard]] std::optional<bool> Takes(absl::string_view text) const;
 
  private:
   friend class PlaceSearch;

@@ -26,20 +26,15 @@ namespace maskd {
 // One text followed through the network.
 class PlaceSearch {
  public:
-  PlaceSearch(const PlaceNetwork& network, absl::string_view taken)
-      : network_(network), taken_(taken) {}
+  // `is_whole`: the text ends where `taken` does.
+  PlaceSearch(const PlaceNetwork& network, absl::string_view taken, bool is_whole)
+      : network_(network), taken_(taken), is_whole_(is_whole) {}
 
-  std::optional<std::vector<NextPart>> Run() {
-    BeginSet(0);
-    Enter(network_.begins_[network_.start_], 0);
-    if (!Close()) return std::nullopt;
-    std::size_t at = 0;
-    while (at < taken_.size()) {
-      const bool moves = sets_.back().items.empty() ? Jump(&at) : Step(&at);
-      if (!moves) break;
-      if (!Close()) return std::nullopt;
-    }
-    return Wanted();
+  std::optional<std::vector<NextPart>> Run() { return Follow() ? Wanted() : std::nullopt; }
+  std::optional<bool> Takes() {
+    if (!Follow()) return std::nullopt;
+    const Item end = {network_.ends_[network_.start_], 0};
+    return sets_.back().at == taken_.size() && sets_.back().known.contains(end);
   }
 
  private:
@@ -72,6 +67,19 @@ class PlaceSearch {
     auto operator<=>(const Part&) const = default;
   };
 
+  // Makes the sets. False where that is too much.
+  bool Follow() {
+    BeginSet(0);
+    Enter(network_.begins_[network_.start_], 0);
+    if (!Close()) return false;
+    std::size_t at = 0;
+    while (at < taken_.size()) {
+      const bool moves = sets_.back().items.empty() ? Jump(&at) : Step(&at);
+      if (!moves) break;
+      if (!Close()) return false;
+    }
+    return true;
+  }
   void BeginSet(std::size_t at) {
     assert((sets_.empty() || sets_.back().at < at) && "sets go forwards");
     sets_.push_back({.at = at});
@@ -160,6 +168,8 @@ class PlaceSearch {
         return true;
       case Way::kTextBegin:
         return at == 0;
+      case Way::kTextEnd:
+        return is_whole_ && at == taken_.size();
       case Way::kBoundary:
       case Way::kNoBoundary: {
         std::size_t behind = at;
@@ -238,6 +248,7 @@ class PlaceSearch {
 
   const PlaceNetwork& network_;
   const absl::string_view taken_;
+  const bool is_whole_;
   std::vector<Set> sets_;
   // By the byte at which a JSON value ends: what stands behind it.
   std::map<std::size_t, std::vector<Item>> later_;
@@ -273,9 +284,13 @@ void JoinEqual(std::vector<NextPart>* parts) {
 }  // namespace
 
 std::optional<std::vector<NextPart>> PlaceNetwork::Behind(absl::string_view taken) const {
-  std::optional<std::vector<NextPart>> parts = PlaceSearch(*this, taken).Run();
+  std::optional<std::vector<NextPart>> parts = PlaceSearch(*this, taken, /*is_whole=*/false).Run();
   if (parts.has_value()) JoinEqual(&*parts);
   return parts;
+}
+
+std::optional<bool> PlaceNetwork::Takes(absl::string_view text) const {
+  return PlaceSearch(*this, text, /*is_whole=*/true).Takes();
 }
 
 }  // namespace maskd
