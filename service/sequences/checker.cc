@@ -22,7 +22,6 @@
 #include "grammar_core/tokenizer/marker_table.h"
 #include "service/base/errors.h"
 #include "service/sequences/row_answer.h"
-#include "service/sequences/rule_place.h"
 #include "service/sequences/sequence.h"
 
 namespace maskd::service {
@@ -78,7 +77,7 @@ void EndAt(std::size_t byte_offset, bool may_end, absl::string_view text, CheckO
   outcome->may_end = may_end;
   outcome->byte_offset = static_cast<std::int64_t>(byte_offset);
   outcome->refused = std::string(text.substr(byte_offset, 1));
-  outcome->rule_place.clear();  // no rule of the source says it
+  outcome->rule = RulePlace();  // no rule of the source says it
 }
 
 // What the grammar takes of a text, up to where nothing that follows has a complete text within its
@@ -152,8 +151,8 @@ absl::StatusOr<CheckOutcome> WalkTokens(const cache::GrammarPtr& grammar,
 
 // Nothing where the token's text is no fault of it: what is bounded is tokens, or the grammar names
 // another one.
-std::string PlaceOfRefusal(const cache::GrammarPtr& grammar, std::span<const TokenId> tokens,
-                           absl::string_view refused) {
+RulePlace PlaceOfRefusal(const cache::GrammarPtr& grammar, std::span<const TokenId> tokens,
+                         absl::string_view refused) {
   std::string text;
   for (const TokenId token : tokens)
     absl::StrAppend(&text, grammar->tokenizer().vocabulary().TokenBytes(token));
@@ -161,7 +160,7 @@ std::string PlaceOfRefusal(const cache::GrammarPtr& grammar, std::span<const Tok
   absl::StrAppend(&text, refused);
   const absl::StatusOr<Matcher::TextMatch> match = Matcher(grammar).MatchText(text);
   const auto matched = match.ok() ? static_cast<std::size_t>(match->matched_bytes) : before;
-  if (matched == text.size() || matched < before) return "";
+  if (matched == text.size() || matched < before) return {};
   return RulePlaceBehind(grammar, absl::string_view(text).substr(0, matched));
 }
 
@@ -174,7 +173,7 @@ absl::StatusOr<CheckOutcome> CheckTokens(const cache::GrammarPtr& grammar,
   if (!outcome.ok()) return outcome;
   if (!outcome->accepted) {
     const auto taken = std::span(tokens).first(static_cast<std::size_t>(outcome->token_index));
-    outcome->rule_place = PlaceOfRefusal(grammar, taken, outcome->refused);
+    outcome->rule = PlaceOfRefusal(grammar, taken, outcome->refused);
   }
   const auto read = [&](AnswerReader* reader) {
     for (std::size_t i = 0; i < text_tokens; ++i) reader->ReadToken(tokens[i]);
@@ -198,7 +197,7 @@ absl::StatusOr<CheckOutcome> CheckText(const cache::GrammarPtr& grammar,
     if (!allowed.ok()) return allowed.status();
     outcome.allowed = *std::move(allowed);
     outcome.refused = std::string(text.substr(matched, 1));
-    outcome.rule_place = RulePlaceBehind(grammar, text.substr(0, matched));
+    outcome.rule = RulePlaceBehind(grammar, text.substr(0, matched));
   }
   if (absl::Status held = HoldToMaxCharacters(matcher, text, &outcome); !held.ok()) return held;
   HoldToMaxTokens(matcher, text, &outcome);

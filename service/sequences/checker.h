@@ -16,6 +16,7 @@
 #include "grammar_core/frontend/chat/answer_reader.h"
 #include "grammar_core/mask/token_mask.h"
 #include "service/grammars/tokenizer_store.h"
+#include "service/sequences/rule_place.h"
 
 namespace maskd::service {
 
@@ -28,7 +29,7 @@ struct CheckOutcome {
   std::int64_t byte_offset = 0;
   int token_index = -1;  // -1 for a text
   std::string refused;
-  std::string rule_place;  // in the source, of what speaks about the place; empty: not known
+  RulePlace rule;  // of the source, that speaks about the place
   // What was taken says, of kind "chat" where its family can be read back.
   std::optional<ChatMessage> message;
   MaskRef allowed;  // null: the place cannot be reached by tokens of this vocabulary

@@ -5,14 +5,18 @@
 
 namespace maskd::service {
 
-std::string RulePlaceBehind(const cache::GrammarPtr& grammar, absl::string_view taken) {
+RulePlace RulePlaceBehind(const cache::GrammarPtr& grammar, absl::string_view taken) {
   const auto is_viable = [&](absl::string_view text) {
     const absl::StatusOr<Matcher::TextMatch> match = Matcher(grammar).MatchText(text);
     // What takes too long to say may follow.
     return !match.ok() || static_cast<std::size_t>(match->matched_bytes) == text.size();
   };
   const GrammarSource& source = grammar->source();
-  return FirstPlace(reasons::Source(source.kind, source.text).ReasonBehind(taken, is_viable));
+  const reasons::Reason reason =
+      reasons::Source(source.kind, source.text).ReasonBehind(taken, is_viable);
+  if (reason.rules.empty()) return {};
+  const reasons::SourceSpan& span = reason.rules.front().span;
+  return {.place = FirstPlace(reason), .begin = span.begin, .end = span.end};
 }
 
 }  // namespace maskd::service

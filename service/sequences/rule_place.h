@@ -5,6 +5,7 @@
 #ifndef MASKD_SERVICE_SEQUENCES_RULE_PLACE_H_
 #define MASKD_SERVICE_SEQUENCES_RULE_PLACE_H_
 
+#include <cstddef>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -13,9 +14,15 @@
 
 namespace maskd::service {
 
-// A JSON Pointer or line:column; empty where none is known. `taken` is a beginning of a text of
-// the grammar.
-std::string RulePlaceBehind(const cache::GrammarPtr& grammar, absl::string_view taken);
+// A rule of a source, or a part of one.
+struct RulePlace {
+  std::string place = {};  // a JSON Pointer or line:column; empty: none is known
+  std::size_t begin = 0;   // its bytes in the source; `end` is 0 where they are not known
+  std::size_t end = 0;
+};
+
+// `taken` is a beginning of a text of the grammar.
+RulePlace RulePlaceBehind(const cache::GrammarPtr& grammar, absl::string_view taken);
 
 }  // namespace maskd::service
 

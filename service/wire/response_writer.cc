@@ -223,7 +223,9 @@ void WriteCheck(const CheckOutcome& outcome, const Vocabulary& vocabulary, v1::C
   stop->set_byte_offset(outcome.byte_offset);
   if (outcome.token_index >= 0) stop->set_token_index(outcome.token_index);
   stop->set_refused(outcome.refused);
-  stop->set_rule_place(ValidUtf8(outcome.rule_place));
+  stop->set_rule_place(ValidUtf8(outcome.rule.place));
+  stop->set_rule_begin(static_cast<std::int64_t>(outcome.rule.begin));
+  stop->set_rule_end(static_cast<std::int64_t>(outcome.rule.end));
   if (outcome.allowed != nullptr) WriteAllowed(*outcome.allowed, vocabulary, stop);
 }
 

@@ -144,6 +144,7 @@ TEST_F(ServicesTest, ACheckSaysWhereTheRuleStandsForEveryKind) {
       {"lark", "start: \"a\" B\nB: /[0-9]/\n", "ax", "2:4"},
       {"response_format", R"({"type": "regex", "pattern": "ab"})", "ax", "/pattern"},
       {"response_format", R"({"type": "json_object"})", "[", "/type"},
+      {"json_schema", R"({"pattern": "^a[0-9]$", "type": "string"})", "\"ax", "/pattern"},
       {"structural_tag",
        R"({"structures": [{"begin": "<a>", "schema": {"maximum": 3, "type": "integer"},
            "end": "</a>"}], "triggers": ["<a"]})",
@@ -168,7 +169,32 @@ TEST_F(ServicesTest, ACheckSaysWhereTheRuleStandsForEveryKind) {
     EXPECT_EQ(by_text.stop().rule_place(), place) << kind << " " << text;
     for (const char byte : absl::string_view(text))
       request.mutable_tokens()->add_ids(static_cast<unsigned char>(byte));
-    EXPECT_EQ(Check(request).stop().rule_place(), place) << kind << " tokens of " << text;
+    const v1::CheckResponse by_tokens = Check(request);
+    EXPECT_EQ(by_tokens.stop().rule_place(), place) << kind << " tokens of " << text;
+    EXPECT_EQ(by_tokens.stop().rule_begin(), by_text.stop().rule_begin()) << kind << " " << text;
+    EXPECT_EQ(by_tokens.stop().rule_end(), by_text.stop().rule_end()) << kind << " " << text;
+    EXPECT_EQ(by_text.stop().rule_end() > 0, *place != '\0') << kind << " " << text;
+  }
+}
+
+TEST_F(ServicesTest, ACheckNamesTheBytesOfARulesPart) {
+  struct Case {
+    std::string kind, source, text, part;
+  };
+  const std::vector<Case> cases = {
+      {"json_schema", R"({"pattern": "^a\\d$", "type": "string"})", "\"ax", R"(\\d)"},
+      {"json_schema", R"({"type": "string", "maxLength": 2})", "\"abc", "2"},
+      {"response_format", R"({"type": "regex", "pattern": "ab"})", "ax", "b"},
+      {"lark", "start: \"a\" B\nB: /[0-9]/\n", "ax", "/[0-9]/"},
+  };
+  for (const auto& [kind, source, text, part] : cases) {
+    v1::CheckRequest request;
+    *request.mutable_grammar() = GrammarOf(kind, source);
+    request.set_text(text);
+    const v1::CheckStop stop = Check(request).stop();
+    const auto begin = static_cast<std::size_t>(stop.rule_begin());
+    const auto end = static_cast<std::size_t>(stop.rule_end());
+    EXPECT_EQ(source.substr(begin, end - begin), part) << kind;
   }
 }
 

@@ -190,6 +190,8 @@ TEST_F(MaskctlTest, CheckNamesThePlaceForEveryKind) {
             "rule        /1 (1:9), \"rose\" goes on with \"ose\"\n");
   EXPECT_EQ(rules("response_format", R"({"type": "regex", "pattern": "a[bc]"})", "ax"),
             "rule        /pattern (1:32), [bc], at 1:2 in it\n");
+  EXPECT_EQ(rules("json_schema", R"({"pattern": "^a\\u005b[bc]$"})", "\"a[x"),
+            "rule        /pattern (1:23), [bc], at 1:9 in it\n");
   EXPECT_EQ(rules("structural_tag",
                   R"({"structures": [{"begin": "<a>", "schema": {"maximum": 3, "type": "integer"},
                       "end": "</a>"}], "triggers": ["<a"]})",

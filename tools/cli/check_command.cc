@@ -3,6 +3,7 @@
 //
 // Invariant  exit status 0 says that the whole text is accepted and may end there.
 // Cost       one call, and for a refused text one walk through its source.
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -14,6 +15,9 @@
 #include "absl/strings/str_split.h"
 #include <nlohmann/json.hpp>
 
+#include "reasons/notation_span.h"
+#include "reasons/reason.h"
+#include "reasons/source_place.h"
 #include "reasons/source_reason.h"
 #include "tools/cli/command.h"
 #include "tools/cli/connection.h"
@@ -61,11 +65,25 @@ absl::Status ReadInput(const Flags& flags, v1::CheckRequest& request) {
   return absl::OkStatus();
 }
 
+// What the server says of the rule.
+reasons::Reason ServersReason(absl::string_view source, const v1::CheckStop& stop) {
+  if (stop.rule_place().empty()) return {};
+  reasons::PlacedRule rule = {.place = stop.rule_place()};
+  const auto begin = static_cast<std::size_t>(stop.rule_begin());
+  const auto end = static_cast<std::size_t>(stop.rule_end());
+  if (begin < end && end <= source.size()) {
+    rule.span = reasons::WithLine(source, {.begin = begin, .end = end});
+    rule.says = reasons::NotationText(source, rule.span);
+  }
+  return {.rules = {std::move(rule)}};
+}
+
 // Where a refused text stands in its grammar, and the rules that speak there. Tokens are not known
 // here: of them the server alone says where the rule stands.
 reasons::Reason ReasonOf(const client::Client& client, const v1::CheckRequest& request,
                          const v1::CheckStop& stop) {
-  if (request.input_case() != v1::CheckRequest::kRawText) return {};
+  if (request.input_case() != v1::CheckRequest::kRawText)
+    return ServersReason(request.grammar().source(), stop);
   const reasons::Source source(request.grammar().kind(), request.grammar().source());
   const auto is_viable = [&](absl::string_view text) {
     v1::CheckRequest longer = request;
@@ -82,7 +100,8 @@ std::string ReasonText(const reasons::Reason& reason) {
   for (const reasons::PlacedRule& rule : reason.rules) {
     const std::string at = absl::StrCat(rule.span.line, ":", rule.span.column);
     absl::StrAppend(&text, "rule        ", rule.place,
-                    rule.place == at ? "" : absl::StrCat(" (", at, ")"), ", ", rule.says, "\n");
+                    rule.place == at || rule.span.end == 0 ? "" : absl::StrCat(" (", at, ")"),
+                    rule.says.empty() ? "" : ", ", rule.says, "\n");
   }
   if (reason.left_out > 0) absl::StrAppend(&text, "rules       ", reason.left_out, " more\n");
   return text;
@@ -93,8 +112,6 @@ std::string StopText(const reasons::Reason& reason, const v1::CheckStop& stop) {
   if (stop.has_token_index()) absl::StrAppend(&text, ", token ", stop.token_index());
   absl::StrAppend(&text, ": ", Quoted(stop.refused()), "\n");
   text += ReasonText(reason);
-  if (reason.rules.empty() && !stop.rule_place().empty())
-    absl::StrAppend(&text, "rule        ", stop.rule_place(), "\n");
   absl::StrAppend(&text, "allowed     ", stop.allowed_count(), " tokens");
   for (const v1::AllowedToken& token : stop.allowed_sample()) {
     absl::StrAppend(&text, &token == &stop.allowed_sample(0) ? ", such as " : " ",
@@ -112,6 +129,8 @@ std::string AnswerJson(const reasons::Reason& reason, const v1::CheckResponse& r
       rules.push_back({{"place", rule.place},
                        {"line", rule.span.line},
                        {"column", rule.span.column},
+                       {"begin", rule.span.begin},
+                       {"end", rule.span.end},
                        {"says", rule.says}});
     }
     json["reason"] = {

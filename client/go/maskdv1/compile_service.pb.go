@@ -644,7 +644,12 @@ type CheckStop struct {
 	// Some of the allowed tokens, in ascending order of id, at most 16.
 	AllowedSample []*AllowedToken `protobuf:"bytes,5,rep,name=allowed_sample,json=allowedSample,proto3" json:"allowed_sample,omitempty"`
 	// Place of the rule in the source, JSON Pointer or line:column. Empty: not known.
-	RulePlace     string `protobuf:"bytes,6,opt,name=rule_place,json=rulePlace,proto3" json:"rule_place,omitempty"`
+	RulePlace string `protobuf:"bytes,6,opt,name=rule_place,json=rulePlace,proto3" json:"rule_place,omitempty"`
+	// Where the source's text has the rule, in bytes: the part of a pattern or of rules that may come
+	// next, also where the pointer is that of the text that holds it; else what stands at the place.
+	RuleBegin int64 `protobuf:"varint,7,opt,name=rule_begin,json=ruleBegin,proto3" json:"rule_begin,omitempty"`
+	// The byte behind the rule. 0: not known.
+	RuleEnd       int64 `protobuf:"varint,8,opt,name=rule_end,json=ruleEnd,proto3" json:"rule_end,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -719,6 +724,20 @@ func (x *CheckStop) GetRulePlace() string {
 		return x.RulePlace
 	}
 	return ""
+}
+
+func (x *CheckStop) GetRuleBegin() int64 {
+	if x != nil {
+		return x.RuleBegin
+	}
+	return 0
+}
+
+func (x *CheckStop) GetRuleEnd() int64 {
+	if x != nil {
+		return x.RuleEnd
+	}
+	return 0
 }
 
 // A token that was allowed.
@@ -1021,7 +1040,7 @@ const file_maskd_v1_compile_service_proto_rawDesc = "" +
 	"\fChatToolCall\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
-	"\targuments\x18\x03 \x01(\tR\targuments\"\xff\x01\n" +
+	"\targuments\x18\x03 \x01(\tR\targuments\"\xb9\x02\n" +
 	"\tCheckStop\x12\x1f\n" +
 	"\vbyte_offset\x18\x01 \x01(\x03R\n" +
 	"byteOffset\x12$\n" +
@@ -1031,7 +1050,10 @@ const file_maskd_v1_compile_service_proto_rawDesc = "" +
 	"\rallowed_count\x18\x04 \x01(\x05R\fallowedCount\x12=\n" +
 	"\x0eallowed_sample\x18\x05 \x03(\v2\x16.maskd.v1.AllowedTokenR\rallowedSample\x12\x1d\n" +
 	"\n" +
-	"rule_place\x18\x06 \x01(\tR\trulePlaceB\x0e\n" +
+	"rule_place\x18\x06 \x01(\tR\trulePlace\x12\x1d\n" +
+	"\n" +
+	"rule_begin\x18\a \x01(\x03R\truleBegin\x12\x19\n" +
+	"\brule_end\x18\b \x01(\x03R\aruleEndB\x0e\n" +
 	"\f_token_index\"2\n" +
 	"\fAllowedToken\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x05R\x02id\x12\x12\n" +

@@ -64,9 +64,21 @@ TEST_F(CheckerTest, WhatIsRefusedBehindAMarkerInFreeTextIsNoError) {
 TEST_F(CheckerTest, APlaceBehindAMarkerIsThatOfItsSpelling) {
   const std::string format = R"({"type":"tag","begin":"<|tool_call>","end":"",
       "content":{"type":"json_schema","json_schema":{"type":"object"}}})";
-  EXPECT_EQ(Check(format, "<|tool_call>[").rule_place, "/format/content/json_schema/type");
-  EXPECT_EQ(Check(format, "x").rule_place, "/format/begin");
-  EXPECT_EQ(RulePlaceBehind(Compile(format), "<|tool_call>{}"), "");
+  EXPECT_EQ(Check(format, "<|tool_call>[").rule.place, "/format/content/json_schema/type");
+  EXPECT_EQ(Check(format, "x").rule.place, "/format/begin");
+  EXPECT_EQ(RulePlaceBehind(Compile(format), "<|tool_call>{}").place, "");
+}
+
+// The bytes are those of the part, the place that of the text which holds it.
+TEST_F(CheckerTest, APartOfAPatternHasItsBytesOfTheSource) {
+  const std::string format =
+      R"({"type":"tag","begin":"<a>","end":"","content":{"type":"json_schema","json_schema":)"
+      R"({"type":"object","properties":{"n":{"pattern":"^a\\d$"}}}}})";
+  const std::shared_ptr<const CompiledGrammar> grammar = Compile(format);
+  const CheckOutcome refused = Check(format, R"(<a>{"n":"ax)");
+  EXPECT_EQ(refused.rule.place, "/format/content/json_schema/properties/n/pattern");
+  const std::string& source = grammar->source().text;
+  EXPECT_EQ(source.substr(refused.rule.begin, refused.rule.end - refused.rule.begin), R"(\\d)");
 }
 
 }  // namespace
