@@ -87,8 +87,10 @@ def test_the_library_is_found_by_pkg_config_and_by_cmake(root, tmp_path):
     source.write_text('#include <stdio.h>\n#include <maskd.h>\nint main(void) { return !puts(maskd_version()); }\n')
     run("cc", source, *flags.split(), f"-Wl,-rpath,{folder.parent}", "-o", tmp_path / "by_pkg_config")
     assert run(tmp_path / "by_pkg_config") == f"{VERSION}\n"
+    minor = VERSION.rpartition(".")[0]
     (tmp_path / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES C)\nfind_package(maskd 0.1 REQUIRED)\n"
+        "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES C)\nfind_package(maskd "
+        f"{minor} REQUIRED)\n"
         "add_executable(by_cmake main.c)\ntarget_link_libraries(by_cmake PRIVATE maskd::maskd)\n")
     # CMake looks in lib/<architecture> of a prefix where it is told which that is.
     run("cmake", "-S", tmp_path, "-B", tmp_path / "b", f"-DCMAKE_PREFIX_PATH={root}/usr")

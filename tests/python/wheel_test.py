@@ -39,7 +39,8 @@ def wheel(tmp_path_factory):
 
 
 def test_the_wheel_is_of_its_platform_and_whole(wheel):
-    tag = re.fullmatch(r"maskd-0\.1\.0-py3-none-manylinux_2_(\d+)_\w+\.whl", wheel.name)
+    version = re.escape((ROOT / "VERSION").read_text("utf-8").strip())
+    tag = re.fullmatch(rf"maskd-{version}-py3-none-manylinux_2_(\d+)_\w+\.whl", wheel.name)
     assert tag is not None and int(tag[1]) <= 35  # Ubuntu 22.04's glibc
     assert wheel.stat().st_size < 20 << 20
     names = set(zipfile.ZipFile(wheel).namelist())
