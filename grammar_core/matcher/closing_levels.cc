@@ -5,6 +5,11 @@
 //            them; a token that one of the states does not take is not in its mask.
 #include "grammar_core/matcher/closing_levels.h"
 
+#include <array>
+#include <span>
+
+#include "absl/strings/match.h"
+
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/matcher/closing_level_maker.h"
@@ -20,16 +25,25 @@ bool IsDigit(unsigned char byte) { return byte >= '0' && byte <= '9'; }
 // What completes a number in any state, at most.
 constexpr int kNumberBytesLeft = 64;
 
-// Whether no token has a digit and behind it what belongs to no number.
+// Whether no token has a digit and behind it what belongs to no number, all before that being of a
+// number. Nodes of a trie are parts of tokens: only those that may be of a number are entered.
 bool DigitsAreAlone(const TokenIndex& index) {
-  for (unsigned char digit = '0'; digit <= '9'; ++digit) {
-    for (const TokenId id : index.TokensHolding(digit)) {
-      const absl::string_view bytes = index.vocabulary().TokenBytes(id);
-      const std::size_t end = bytes.find_first_not_of(kNumberBytes);
-      if (end != absl::string_view::npos && end > 0 && IsDigit(bytes[end - 1])) return false;
-    }
+  const std::span<const TrieNode> nodes = index.trie().nodes();
+  std::array<bool, TokenTrie::kMaxDepth + 1> is_digit = {};  // the byte at each depth
+  for (std::size_t i = 0; i < nodes.size();) {
+    const TrieNode& node = nodes[i];
+    const auto byte = static_cast<unsigned char>(node.byte);
+    const bool is_of_number = absl::StrContains(kNumberBytes, static_cast<char>(byte));
+    if (!is_of_number && is_digit[node.depth - 1]) return false;
+    is_digit[node.depth] = IsDigit(byte);
+    i += is_of_number ? 1 : node.skip;
   }
-  return true;
+  return std::ranges::none_of(index.trie().long_tokens(), [&](TokenId id) {
+    const absl::string_view bytes = index.vocabulary().TokenBytes(id);
+    const std::size_t end = bytes.find_first_not_of(kNumberBytes);
+    return end != absl::string_view::npos && end > 0 &&
+           IsDigit(static_cast<unsigned char>(bytes[end - 1]));
+  });
 }
 
 // Whether tokens are cut behind runs of `body` beforehand, as they are behind white space.

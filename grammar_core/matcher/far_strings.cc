@@ -48,12 +48,17 @@ bool HasPlain(const CharSet& set) {
   });
 }
 
+// Whether each byte is a token that may be text.
 bool HasEveryByte(const TokenStepper& stepper) {
   const TokenSearch search = stepper.search();
+  const TokenTrie& trie = search.index->trie();
   for (int byte = 0; byte < 256; ++byte) {
-    const char text = static_cast<char>(byte);
-    const TokenId id = search.index->Find({&text, 1});
-    if (id < 0 || !search.IsText(id)) return false;
+    const std::size_t first = trie.First(static_cast<unsigned char>(byte));
+    if (first == trie.nodes().size() || trie.nodes()[first].token == TokenTrie::kNoToken)
+      return false;
+    bool is_text = false;
+    trie.VisitTokens(trie.nodes()[first], [&](TokenId id) { is_text |= search.IsText(id); });
+    if (!is_text) return false;
   }
   return true;
 }

@@ -154,6 +154,30 @@ TEST(ClosingOwnFamiliesTest, ATokenIsInTheLevelOfItsEnding) {
   }
 }
 
+// Whether a number far from its end is told so, over bytes and `tokens`.
+bool IsFarNumberOver(const std::vector<std::string>& tokens) {
+  Matcher matcher(CompiledOver(SpaceWith(tokens),
+                               R"({"type":"array","items":{"type":"number","minimum":-9}})"));
+  EXPECT_TRUE(matcher.Accept('[').ok());
+  EXPECT_TRUE(matcher.Accept('1').ok());
+  ClosingLevels levels;
+  Endings endings;
+  Budget budget = Budget::Unlimited();
+  Work work(budget);
+  return levels.IsFarNumber(matcher.stepper(), matcher.place(), 1000, &endings, work);
+}
+
+TEST(ClosingNumbersTest, NoneIsFarWhereATokenGoesOnBehindADigit) {
+  EXPECT_TRUE(IsFarNumberOver({}));
+  EXPECT_TRUE(IsFarNumberOver({"12", "-1.5", "1e", "e", "e,", "-,", "x1", " 1,", ", "}));
+  EXPECT_TRUE(IsFarNumberOver({std::string(300, '1'), std::string(300, ' ') + "1,"}));
+  EXPECT_FALSE(IsFarNumberOver({"1,"}));
+  EXPECT_FALSE(IsFarNumberOver({"0\xff"}));
+  EXPECT_FALSE(IsFarNumberOver({"-1.5e2]"}));
+  EXPECT_FALSE(IsFarNumberOver({"12", "e3 1"}));
+  EXPECT_FALSE(IsFarNumberOver({std::string(300, '1') + ","}));
+}
+
 TEST(ClosingLevelMakerTest, FewTokensAreThoseOfANarrowMask) {
   TokenMask mask(1000);
   EXPECT_FALSE(ClosingLevelMaker::IsFew(nullptr));

@@ -80,21 +80,37 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     [](const auto& test) { return test.param.name; });
 
-TEST(FarStringsBytesTest, NoneWhereAByteIsNoToken) {
+// Over the bytes but '~', with `more` behind them; the row stops by the token 'z', or as usual.
+bool IsFarWithout(const std::vector<Vocabulary::Token>& more, bool stops_by_a_byte) {
   std::vector<Vocabulary::Token> tokens;
   for (int byte = 0; byte < 256; ++byte)
     if (byte != '~') tokens.push_back({std::string(1, static_cast<char>(byte))});
+  tokens.insert(tokens.end(), more.begin(), more.end());
   tokens.push_back({"<end>", true});
   const auto end = static_cast<TokenId>(tokens.size() - 1);
   const auto space = TokenizerSpace::Create(*Vocabulary::Create("test", std::move(tokens), {end}));
-  Matcher matcher(CompiledOver(space, R"({"type":"array","items":{"type":"string"}})"));
-  ASSERT_TRUE(matcher.Accept('[').ok());
-  ASSERT_TRUE(matcher.Accept('"').ok());
+  const auto grammar = CompiledOver(space, R"({"type":"array","items":{"type":"string"}})");
+  std::vector<TokenId> stops = {end};
+  if (stops_by_a_byte) stops = {'z'};
+  Matcher matcher(grammar, stops);
+  EXPECT_TRUE(matcher.Accept('[').ok());
+  EXPECT_TRUE(matcher.Accept('"').ok());
   FarStrings far;
   Endings endings;
   Budget budget = Budget::Unlimited();
   Work work(budget);
-  EXPECT_FALSE(far.IsFar(matcher.stepper(), matcher.place(), 1000, &endings, work));
+  return far.IsFar(matcher.stepper(), matcher.place(), 1000, &endings, work);
+}
+
+TEST(FarStringsBytesTest, NoneWhereAByteIsNoToken) {
+  EXPECT_FALSE(IsFarWithout({}, false));
+  EXPECT_FALSE(IsFarWithout({{"~~"}}, false));
+  EXPECT_TRUE(IsFarWithout({{"~"}}, false));
+}
+
+TEST(FarStringsBytesTest, NoneWhereAByteEndsTheRow) {
+  EXPECT_FALSE(IsFarWithout({{"~"}}, true));
+  EXPECT_TRUE(IsFarWithout({{"~"}, {"z"}}, true));
 }
 
 }  // namespace
