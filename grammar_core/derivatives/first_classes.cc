@@ -9,6 +9,7 @@
 
 #include "absl/strings/string_view.h"
 
+#include "grammar_core/terms/number_terms.h"
 #include "grammar_core/terms/term_views.h"
 
 namespace maskd {
@@ -50,7 +51,7 @@ FirstClasses::Set FirstClasses::Of(TermId id) {
     case TermKind::kEncode:
       return OfEncode(term);
     case TermKind::kNumber:
-      return Each("-0123456789.eE+");
+      return Each(kNumberBytes);
     case TermKind::kObject:
       return OfObject(term);
     case TermKind::kDistinct:

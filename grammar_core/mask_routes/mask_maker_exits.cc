@@ -15,13 +15,13 @@
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/mask_routes/mask_maker.h"
+#include "grammar_core/terms/number_terms.h"
 #include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
 
 constexpr int kAsciiEnd = 128;
-constexpr absl::string_view kNumberBytes = "0123456789+-.eE";
 
 }  // namespace
 

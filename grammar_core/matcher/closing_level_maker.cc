@@ -17,6 +17,7 @@
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/rows/token_steps.h"
+#include "grammar_core/terms/number_terms.h"
 
 namespace maskd {
 namespace {

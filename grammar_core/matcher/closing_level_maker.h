@@ -35,9 +35,6 @@
 
 namespace maskd {
 
-// All bytes that a number of JSON may have.
-inline constexpr absl::string_view kNumberBytes = "0123456789+-.eE";
-
 // The maker of one state's levels. What it makes is not all where `work` failed.
 class ClosingLevelMaker {
  public:

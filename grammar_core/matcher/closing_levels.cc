@@ -1,5 +1,5 @@
-// Whose levels are whose: states of one family have the same, and a number has those of what is
-// behind it. What is new is made by closing_level_maker.h.
+// Which states share levels: those of one family have the same, and a number has the levels of the
+// cells that follow it beside its own. New ones are made by closing_level_maker.h.
 //
 // Invariant  the levels of a family hold all tokens of each of its states, with the ending behind
 //            them; a token that one of the states does not take is not in its mask.
@@ -15,6 +15,7 @@
 #include "grammar_core/matcher/closing_level_maker.h"
 #include "grammar_core/matcher/closing_strings.h"
 #include "grammar_core/rows/row_states.h"
+#include "grammar_core/terms/number_terms.h"
 #include "grammar_core/terms/term_views.h"
 
 namespace maskd {
@@ -88,18 +89,14 @@ std::optional<ClosingLevels::Family> ClosingLevels::FamilyOf(const TokenStepper&
 bool ClosingLevels::IsAlike(const TokenStepper& stepper, const Family& family, Work& work) {
   Automaton& automaton = stepper.states().automaton();
   const TermId tail = family.key.tail;
+  if (!family.is_run) return !automaton.MayEnd(tail) && TakesQuoteAlone(automaton, tail, work);
   const FirstClasses::Set first = automaton.FirstOf(tail, work);
-  if (family.is_run) {
-    const ByteBits& set =
-        BytesOf(automaton.store(), automaton.store().term(TermId(family.key.body)));
-    for (std::size_t byte = 0; byte < set.size(); ++byte) {
-      const int byte_class = automaton.classes().Of(static_cast<unsigned char>(byte));
-      if (set[byte] && first.test(static_cast<std::size_t>(byte_class))) return false;
-    }
-    return true;
+  const ByteBits& set = BytesOf(automaton.store(), automaton.store().term(TermId(family.key.body)));
+  for (std::size_t byte = 0; byte < set.size(); ++byte) {
+    const int byte_class = automaton.classes().Of(static_cast<unsigned char>(byte));
+    if (set[byte] && first.test(static_cast<std::size_t>(byte_class))) return false;
   }
-  const auto quote = static_cast<std::size_t>(automaton.classes().Of('"'));
-  return !automaton.MayEnd(tail) && first.count() == 1 && first.test(quote);
+  return true;
 }
 
 void ClosingLevels::ForgetOthers(const TokenStepper& stepper) {

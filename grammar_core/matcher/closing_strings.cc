@@ -43,6 +43,11 @@ const Term* FreeString(const TermStore& store, TermId state) {
   return IsRepeatOfSet(store, text) ? &text : nullptr;
 }
 
+bool TakesQuoteAlone(Automaton& automaton, TermId state, Work& work) {
+  const FirstClasses::Set first = automaton.FirstOf(state, work);
+  return first.count() == 1 && first.test(static_cast<std::size_t>(automaton.classes().Of('"')));
+}
+
 // What a branch of a choice begins with may be a choice again, where strings that are too short and
 // those that are too long lead to the same.
 std::vector<TermId> ClosingStrings::BranchesFrom(TermId state) const {
@@ -71,12 +76,9 @@ std::vector<TermId> ClosingStrings::Of(TermId state) const {
   const TermStore& store = row_.automaton().store();
   std::vector<TermId> strings = BranchesFrom(state);
   // A string that is full takes its quote alone, which leads out of the others, too.
-  const auto quote = static_cast<std::size_t>(row_.classes().Of('"'));
   if (strings.size() > 1) {
-    std::erase_if(strings, [&](TermId string) {
-      const FirstClasses::Set first = row_.automaton().FirstOf(string, work_);
-      return first.count() == 1 && first.test(quote);
-    });
+    std::erase_if(strings,
+                  [&](TermId string) { return TakesQuoteAlone(row_.automaton(), string, work_); });
   }
   const bool are_alike = std::ranges::all_of(strings, [&](TermId string) {
     return FreeString(store, string) != nullptr && SetOf(string) == SetOf(strings[0]);

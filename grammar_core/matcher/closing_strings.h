@@ -24,6 +24,9 @@ namespace maskd {
 // spelling and between two characters; or null.
 const Term* FreeString(const TermStore& store, TermId state);
 
+// Whether `state` takes no byte but a quote; meaningless where `work` failed.
+bool TakesQuoteAlone(Automaton& automaton, TermId state, Work& work);
+
 // Asks for the strings of the states of one row's automaton.
 class ClosingStrings {
  public:

@@ -15,6 +15,7 @@
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/base/saturating.h"
 #include "grammar_core/mask/mask_store.h"
+#include "grammar_core/matcher/closing_strings.h"
 #include "grammar_core/rows/row_states.h"
 #include "grammar_core/rows/token_steps.h"
 #include "grammar_core/terms/term_views.h"
@@ -63,13 +64,6 @@ bool HasEveryByte(const TokenStepper& stepper) {
   return true;
 }
 
-// Whether all text from `tail` on begins with a quote.
-bool BeginsWithQuote(Automaton& automaton, TermId tail, Work& work) {
-  if (automaton.MayEnd(tail)) return false;
-  const FirstClasses::Set first = automaton.FirstOf(tail, work);
-  return first.count() == 1 && first.test(static_cast<std::size_t>(automaton.classes().Of('"')));
-}
-
 }  // namespace
 
 void FarStrings::ForgetOthers(const TokenStepper& stepper) {
@@ -103,7 +97,9 @@ bool FarStrings::IsFar(const TokenStepper& stepper, State state, int rest, Endin
   if (cell.kind != TermKind::kEncode || IsOfNames(cell) ||
       !IsJsonString(AsEncode(cell).partial.spelling))
     return false;
-  if (!behind_.contains(tail) && !BeginsWithQuote(automaton, tail, work)) return false;
+  if (!behind_.contains(tail) &&
+      (automaton.MayEnd(tail) || !TakesQuoteAlone(automaton, tail, work)))
+    return false;
   too_deep_ = false;
   const Sizes sizes = SizesOf(automaton.store(), AsEncode(cell).characters, 0, work);
   // Where a token ends within a character, that is completed first.

@@ -18,24 +18,23 @@ namespace maskd {
 // Nodes of a trie that are stepped to in a unit of work, as in mask_maker.cc.
 inline constexpr std::int64_t kStepsPerUnit = 64;
 
-// Calls arrive(id, next) for each token of `trie` that leads from `state` somewhere, until it
-// returns true; whether it did. Tokens are left out that begin with a node of the trie for which
-// enter(next, node), `next` being the state behind it, is false; a node comes behind the one above
-// it.
-template <typename Enter, typename Arrive>
-bool VisitTrieSteps(const TokenTrie& trie, const RowStates& states, RowStates::State state,
-                    Work& work, Enter enter, Arrive arrive) {
+// The loop of the two below. `At` has the state of the row as `state`; take(at, byte) is what `at`
+// becomes behind a byte. Only nodes from `begin` to before `end`, which are first bytes with all
+// below.
+template <typename At, typename Take, typename Enter, typename Arrive>
+bool VisitNodeSteps(const TokenTrie& trie, std::size_t begin, std::size_t end,
+                    const RowStates& states, At from, Work& work, Take take, Enter enter,
+                    Arrive arrive) {
   const std::span<const TrieNode> nodes = trie.nodes();
-  std::array<RowStates::State, TokenTrie::kMaxDepth + 1> path;
-  path[0] = state;
+  std::array<At, TokenTrie::kMaxDepth + 1> path;
+  path[0] = from;
   std::int64_t visited = 0;
-  for (std::size_t i = 0; i < nodes.size(); ++visited) {
+  for (std::size_t i = begin; i < end; ++visited) {
     if (visited % kStepsPerUnit == 0 && !work.Spend()) return false;
     const TrieNode node = nodes[i];
-    const RowStates::State next =
-        states.Take(path[node.depth - 1], static_cast<unsigned char>(node.byte), work);
-    if (next == kFailedTerm) return false;
-    if (next == kNothingTerm || !enter(next, node)) {
+    const At next = take(path[node.depth - 1], static_cast<unsigned char>(node.byte));
+    if (next.state == kFailedTerm) return false;
+    if (next.state == kNothingTerm || !enter(next, node)) {
       i += node.skip;
       continue;
     }
@@ -52,6 +51,23 @@ bool VisitTrieSteps(const TokenTrie& trie, const RowStates& states, RowStates::S
   return false;
 }
 
+// Calls arrive(id, next) for each token of `trie` that leads from `state` somewhere, until it
+// returns true; whether it did. Tokens are left out that begin with a node of the trie for which
+// enter(next, node), `next` being the state behind it, is false; a node comes behind the one above
+// it.
+template <typename Enter, typename Arrive>
+bool VisitTrieSteps(const TokenTrie& trie, const RowStates& states, RowStates::State state,
+                    Work& work, Enter enter, Arrive arrive) {
+  struct At {
+    RowStates::State state;
+  };
+  return VisitNodeSteps(
+      trie, 0, trie.nodes().size(), states, At{state}, work,
+      [&](At at, unsigned char byte) { return At{states.Take(at.state, byte, work)}; },
+      [&](At next, const TrieNode& node) { return enter(next.state, node); },
+      [&](TokenId id, At next) { return arrive(id, next.state); });
+}
+
 // The same of a state that is `cell` before `tail`, where no byte that goes on within the cell
 // begins the tail: calls arrive(id, next, is_within), `next` being a state of the cell alone or
 // else behind it. So whatever stands behind a cell goes through the same states of it. Only tokens
@@ -64,31 +80,18 @@ void VisitCellSteps(const TokenTrie& trie, std::size_t begin, std::size_t end,
     RowStates::State state;
     bool is_within;
   };
-  const std::span<const TrieNode> nodes = trie.nodes();
-  std::array<At, TokenTrie::kMaxDepth + 1> path;
-  path[0] = {cell, true};
-  std::int64_t visited = 0;
-  for (std::size_t i = begin; i < end; ++visited) {
-    if (visited % kStepsPerUnit == 0 && !work.Spend()) return;
-    const TrieNode node = nodes[i];
-    const auto byte = static_cast<unsigned char>(node.byte);
-    const At at = path[node.depth - 1];
-    At next = {states.Take(at.state, byte, work), at.is_within};
-    if (next.state == kNothingTerm && at.is_within && states.MayEnd(at.state))
-      next = {states.Take(tail, byte, work), false};
-    if (next.state == kFailedTerm) return;
-    if (next.state == kNothingTerm) {
-      i += node.skip;
-      continue;
-    }
-    if (node.token != TokenTrie::kNoToken) {
-      trie.VisitTokens(node, [&](TokenId id) {
-        if (!states.automaton().tables().IsMarker(id)) arrive(id, next.state, next.is_within);
+  const auto take = [&](At at, unsigned char byte) {
+    const At next = {states.Take(at.state, byte, work), at.is_within};
+    const bool may_leave = next.state == kNothingTerm && at.is_within && states.MayEnd(at.state);
+    return may_leave ? At{states.Take(tail, byte, work), false} : next;
+  };
+  VisitNodeSteps(
+      trie, begin, end, states, At{cell, true}, work, take,
+      [](At, const TrieNode&) { return true; },
+      [&](TokenId id, At next) {
+        arrive(id, next.state, next.is_within);
+        return false;
       });
-    }
-    path[node.depth] = next;
-    ++i;
-  }
 }
 
 // As VisitTrieSteps(), of the tokens of `index` that are too long for a trie.
