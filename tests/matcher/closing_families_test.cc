@@ -16,6 +16,7 @@
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/rows/row_states.h"
 #include "tests/matcher/every_token.h"
+#include "tests/matcher/level_tokens.h"
 #include "tests/matcher/long_tokens.h"
 #include "tests/matcher/test_vocabulary.h"
 
@@ -81,19 +82,6 @@ class ClosingFamiliesTest
     return Matcher(CompiledOver(std::get<1>(GetParam()).second(), row().grammar, row().kind));
   }
 };
-
-// Few of each token of `list`; two levels may not have one token.
-std::map<TokenId, int> FewOf(const ClosingLevelList& list) {
-  std::map<TokenId, int> few;
-  for (const ClosingLevel& level : list.levels) {
-    const auto add = [&](TokenId id) {
-      EXPECT_TRUE(few.try_emplace(id, level.few).second) << "two levels have " << id;
-    };
-    std::ranges::for_each(level.tokens, add);
-    if (level.mask.has_value()) level.mask->VisitAllowed(add);
-  }
-  return few;
-}
 
 // One object is asked at each byte of the text, so that what is shared is asked for in the states
 // that share it.

@@ -14,30 +14,15 @@
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/rows/row_states.h"
+#include "tests/matcher/every_token.h"
+#include "tests/matcher/level_tokens.h"
 #include "tests/matcher/test_vocabulary.h"
 
 namespace maskd {
 namespace {
 
 std::shared_ptr<const CompiledGrammar> Compiled(const std::string& kind, const std::string& text) {
-  Budget budget = Budget::Unlimited();
-  auto grammar =
-      CompileGrammar({kind, text, {}}, TokenizerSpace::Create(TestVocabulary()), Limits(), budget);
-  EXPECT_TRUE(grammar.ok()) << grammar.status();
-  return *grammar;
-}
-
-// Each token with the level that it is in.
-std::map<TokenId, int> FewOf(const ClosingLevelList& list) {
-  std::map<TokenId, int> few;
-  for (const ClosingLevel& level : list.levels) {
-    const auto add = [&](TokenId id) {
-      EXPECT_TRUE(few.try_emplace(id, level.few).second) << "two levels have " << id;
-    };
-    std::ranges::for_each(level.tokens, add);
-    if (level.mask.has_value()) level.mask->VisitAllowed(add);
-  }
-  return few;
+  return CompiledOver(TokenizerSpace::Create(TestVocabulary()), text, kind.c_str());
 }
 
 class ClosingLevelsTest : public testing::Test {

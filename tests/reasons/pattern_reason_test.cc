@@ -20,6 +20,7 @@
 #include "grammar_core/frontend/regex/pattern_syntax.h"
 #include "reasons/reason.h"
 #include "reasons/source_reason.h"
+#include "tests/reasons/begins_one_of.h"
 
 namespace maskd::reasons {
 namespace {
@@ -118,15 +119,6 @@ TEST(PatternReasonTest, NamesThePartAndItsColumn) {
 TEST(PatternReasonTest, TheFirstPlaceIsLineAndColumn) {
   EXPECT_EQ(FirstPlace(Source("regex", "ab[0-9]").ReasonBehind("ab")), "1:3");
   EXPECT_EQ(FirstPlace(Source("regex", "ab").ReasonBehind("ab")), "");
-}
-
-// Says what may follow by a list of whole texts.
-IsViable BeginsOneOf(std::vector<std::string> texts) {
-  return [texts = std::move(texts)](absl::string_view begin) {
-    for (const std::string& text : texts)
-      if (absl::string_view(text).substr(0, begin.size()) == begin) return true;
-    return false;
-  };
 }
 
 TEST(PatternReasonTest, ALookAheadThatHoldsAPartIsNamedBesideIt) {

@@ -1,7 +1,7 @@
-// Of a JSON Schema's pattern: which of its parts may come next in a string, and where they stand.
+// Which parts of a JSON Schema's pattern may come next in a string, and where they stand.
 //
 // The oracle is RE2, as in pattern_reason_test.cc: a part is put into the pattern with a sign
-// beside it that nothing else takes. Around a match any text may stand, but for that sign.
+// beside it that nothing else takes. Around a match any text may stand that has no such sign.
 #include "reasons/string_pattern.h"
 
 #include <memory>
@@ -22,6 +22,7 @@
 #include "reasons/reason.h"
 #include "reasons/source_reason.h"
 #include "reasons/viable_parts.h"
+#include "tests/reasons/begins_one_of.h"
 
 namespace maskd::reasons {
 namespace {
@@ -213,15 +214,6 @@ TEST(StringPatternTest, ThePatternOfPropertyNamesIsFollowed) {
               ElementsAre("/$defs/n/pattern [0-9], at 1:3 in it = [0-9]"));
   EXPECT_THAT(Said(R"({"propertyNames":{"pattern":"^x"}})", "{"),
               ElementsAre(R"(/propertyNames propertyNames: {"pattern":"^x"} = {"pattern":"^x"})"));
-}
-
-// Says what may follow by a list of whole texts.
-IsViable BeginsOneOf(std::vector<std::string> texts) {
-  return [texts = std::move(texts)](absl::string_view begin) {
-    for (const std::string& text : texts)
-      if (absl::string_view(text).substr(0, begin.size()) == begin) return true;
-    return false;
-  };
 }
 
 TEST(StringPatternTest, ALookAheadThatHoldsAPartIsNamedBesideIt) {
