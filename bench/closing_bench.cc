@@ -222,8 +222,8 @@ void RunWalks(const std::string& group, const std::vector<Named>& schemas,
   without.Print("  without a budget");
 }
 
-// Of rows that begin with few tokens left, in a stream that has met none of their states, and in
-// one that has met them all.
+// Times of rows that begin with few tokens left: in a stream that has met none of their states, and
+// in one that has met them all.
 struct LeftTimes {
   Times first;
   Times again;

@@ -1,6 +1,6 @@
 // One pass reads the text byte by byte. Each object and array that is open has an entry with the
-// member or item at hand. Of the string that is open the raw text is kept; its escapes are read at
-// the end, up to the last one that is whole.
+// member or item at hand. The raw text of an open string is kept; its escapes are read at the end,
+// up to the last whole one.
 //
 // Invariant  an entry stands for one object or array that is open, the outermost first.
 // Cost       one pass; memory for what is open.

@@ -200,7 +200,7 @@ PlacedRule Source::RuleOfText(const NextPart& part) const {
   return {part.rule.empty() ? at : part.rule, NotationText(text_, span), span};
 }
 
-// Of a part of `text`, which stands at `place` and, as a JSON string, at the bytes `whole`.
+// The rule that a part of `text` is; the text stands at `place`: a JSON string, the bytes `whole`.
 PlacedRule Source::RuleWithin(const std::string& place, absl::string_view text,
                               const std::optional<SourceSpan>& whole, const NextPart& part) const {
   if (part.at >= text.size()) return {.place = place};

@@ -6,11 +6,11 @@
 // length that is too short, and the length of a known text. ShortestText() halves what is left
 // between them.
 //
-// Three things keep a search that finds nothing small. Of a node with many conjuncts each two are
-// searched first, then a few that seem to contradict one another: a conjunct is added as long as
-// the text found for those before does not meet it, those of few places first. The negation of a
-// choice is several conjuncts, so of two nodes one is often a part of the other, and behind the
-// larger one nothing is looked for. And what was found without regard to the length holds for all.
+// Three things keep a search small that finds nothing. Where a node has many conjuncts, each two
+// are searched first, then a few that seem to contradict one another: a conjunct is added as long
+// as the text found for those before does not meet it, those of few places first. The negation of
+// a choice is several conjuncts, so one node is often a part of another one, and nothing is looked
+// for behind the larger one. And what was found without regard to the length holds for all.
 //
 // Invariant  fewest is a lower bound and known an upper one of the node's shortest text, whatever
 //            searches were given up.

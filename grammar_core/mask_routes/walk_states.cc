@@ -34,8 +34,8 @@ WalkStates::State WalkStates::Enter(TermId term) {
   return state;
 }
 
-// A walk begins with every byte. Most are told to lead nowhere by the form of the first cells. Of a
-// string that form tells little.
+// A walk begins with every byte. Most are told to lead nowhere by the form of the first cells. That
+// form tells little where a string comes first.
 void WalkStates::RuleOut(State state) {
   FirstClasses::Set may;
   Place place = places_[state / row_size_];
