@@ -3,8 +3,9 @@
 //
 //   RunShared(&pool, 1, rows.size(), [&](std::size_t i) { MakeMask(rows[i]); }, is_cancelled);
 //
-// Order    each thread takes the next item; the caller takes part from the first on, so a pool that
-//          is busy makes the loop no slower than it is alone.
+// Order    each thread begins with its block of the items (cache/item_blocks.h). The caller
+//          takes part from the first on, so a pool that is busy makes the loop no slower than it is
+//          alone.
 // Helpers  as many as the pool has idle threads, less `spare`. A pool of a thread a core can thus
 //          leave cores to the caller and to those who answer others.
 // Fair     a helper goes back behind all that waits for the pool after kSharedLoopSlice, and is

@@ -17,11 +17,32 @@ namespace maskd {
 // Not recursive. Prefer MutexLock to the calls.
 class ABSL_LOCKABLE Mutex {
  public:
-  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
+  // Looks for a while before it sleeps: most locks here guard a look-up, and to sleep and be woken
+  // takes longer than the holder needs.
+  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() {
+    for (int look = 0; look < kLooks; ++look) {
+      if (mutex_.try_lock()) return;
+      Pause();
+    }
+    mutex_.lock();
+  }
   void Unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
 
  private:
   friend class CondVar;
+
+  // Some 2 us.
+  static constexpr int kLooks = 100;
+
+  // Leaves the core's pipeline to the holder.
+  static void Pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+  }
+
   std::mutex mutex_;
 };
 
