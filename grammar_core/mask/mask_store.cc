@@ -1,14 +1,13 @@
-// One lock around a table for each way by which a mask is found. A mask is made and compared
-// outside of it; what a table drops is moved out and ends behind the lock.
+// A table for each way by which a mask is found (locked_table.h). A mask is made and compared
+// outside of their locks.
 //
 // Invariant  a mask that is handed out is the only stored one of its content, as far as the store
-//            remembers.
+//            remembers. Two threads that make one at once may each get their own.
 // Cost       a look-up is a hash and a comparison; the dense masks that a new one is compared with
 //            are a short list, shared as a whole and read without the lock.
 #include "grammar_core/mask/mask_store.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "grammar_core/base/sort_unique.h"
@@ -29,6 +28,9 @@ void AppendIds(const std::vector<TokenId>& ids, std::vector<std::uint64_t>* key)
     key->push_back(second << 32 | static_cast<std::uint32_t>(ids[i]));
   }
 }
+
+// What is found, or null.
+constexpr auto kCopy = [](const auto* found) { return found == nullptr ? nullptr : *found; };
 
 }  // namespace
 
@@ -59,26 +61,21 @@ TokenMask MaskParts::ToMask(int vocab_size) const {
 
 MaskRef MaskStore::Intern(TokenMask mask, std::span<const MaskRef> like) {
   const std::uint64_t hash = HashWords(mask.words());
-  MaskRef known;
-  {
-    const MutexLock lock(&mutex_);
-    if (const MaskRef* found = by_content_.Find(hash)) known = *found;
-  }
+  const MaskRef known = by_content_.Find(hash, kCopy);
   if (known != nullptr && *known == mask) return known;
   MaskRef stored = StoreMask(std::move(mask), like, *DenseMasks());
   if (!stored->compact()) AddDense(stored);
-  ByContent::Dropped dropped;
-  const MutexLock lock(&mutex_);
-  return *by_content_.Put(hash, std::move(stored), &dropped);
+  by_content_.Put(hash, stored);
+  return stored;
 }
 
 std::shared_ptr<const MaskStore::Masks> MaskStore::DenseMasks() {
-  const MutexLock lock(&mutex_);
+  const MutexLock lock(&dense_mutex_);
   return dense_;
 }
 
 void MaskStore::AddDense(const MaskRef& mask) {
-  const MutexLock lock(&mutex_);
+  const MutexLock lock(&dense_mutex_);
   auto masks = std::make_shared<Masks>();
   masks->reserve(kMaxDense);
   masks->push_back(mask);  // the last one first
@@ -97,87 +94,63 @@ MaskRef MaskStore::Assemble(MaskParts parts) {
   for (const MaskRef& mask : parts.masks) key.push_back(mask->serial());
   AppendIds(parts.removed, &key);
   AppendIds(parts.ids, &key);
-  {
-    const MutexLock lock(&mutex_);
-    if (const auto* known = by_parts_.Find(key)) {
-      if (MaskRef mask = known->lock(); mask != nullptr) return mask;
-    }
-  }
+  MaskRef known = by_parts_.Find(
+      key, [](const auto* found) { return found == nullptr ? MaskRef() : found->lock(); });
+  if (known != nullptr) return known;
   MaskRef mask = Intern(parts.ToMask(index_->vocabulary().size()), parts.masks);
-  ByParts::Dropped dropped;
-  const MutexLock lock(&mutex_);
-  by_parts_.Put(key, mask, &dropped);
+  by_parts_.Put(key, mask);
   return mask;
 }
 
 MaskStore::Known MaskStore::Find(const Hash128& chain) {
-  const MutexLock lock(&mutex_);
-  const KeyEntry* entry = by_key_.Find(chain);
-  return entry == nullptr ? Known{} : Known{entry->mask.lock(), entry->deeper};
+  return by_key_.Find(chain, [](const KeyEntry* entry) {
+    return entry == nullptr ? Known{} : Known{entry->mask.lock(), entry->deeper};
+  });
 }
 
 void MaskStore::Settle(const Hash128& chain, const MaskRef& mask) {
-  ByKey::Dropped dropped;
-  const MutexLock lock(&mutex_);
-  by_key_.Put(chain, {mask, mask == nullptr}, &dropped);
+  by_key_.Put(chain, {mask, mask == nullptr});
 }
 
 MaskStore::KnownSignature MaskStore::FindSignature(const Hash128& chain) {
-  const MutexLock lock(&mutex_);
-  const std::optional<Hash128>* entry = signatures_.Find(chain);
-  if (entry == nullptr) return {};
-  return {*entry, !entry->has_value()};
+  return signatures_.Find(chain, [](const std::optional<Hash128>* entry) {
+    return entry == nullptr ? KnownSignature{} : KnownSignature{*entry, !entry->has_value()};
+  });
 }
 
 void MaskStore::SettleSignature(const Hash128& chain, const std::optional<Hash128>& signature) {
-  Signatures::Dropped dropped;
-  const MutexLock lock(&mutex_);
-  signatures_.Put(chain, signature, &dropped);
+  signatures_.Put(chain, signature);
 }
 
 MaskRef MaskStore::TokensWithin(const CharacterClass& characters) {
-  {
-    const MutexLock lock(&mutex_);
-    if (const MaskRef* known = within_.Find(characters); known != nullptr) return *known;
-  }
+  if (MaskRef known = within_.Find(characters, kCopy); known != nullptr) return known;
   MaskRef mask = StoreMask(index_->TokensWithin(characters), {}, *DenseMasks());
   if (!mask->compact()) AddDense(mask);
-  ByClass::Dropped dropped;
-  const MutexLock lock(&mutex_);
-  return *within_.Put(characters, std::move(mask), &dropped);
+  within_.Put(characters, mask);
+  return mask;
 }
 
 std::shared_ptr<const TokenTrie> MaskStore::TrieOf(const CandidateClass& candidates) {
   const std::shared_ptr<const TokenTrie> whole(std::shared_ptr<void>(), &index_->trie());
-  {
-    const MutexLock lock(&mutex_);
-    if (const auto* known = tries_.Find(candidates); known != nullptr)
-      return *known == nullptr ? whole : *known;
-  }
+  auto known = tries_.Find(candidates, [&whole](const auto* found) {
+    return found == nullptr ? nullptr : *found == nullptr ? whole : *found;
+  });
+  if (known != nullptr) return known;
   auto trie = index_->TrieOf(candidates);
-  Tries::Dropped dropped;
-  const MutexLock lock(&mutex_);
-  tries_.Put(candidates, trie.get() == whole.get() ? nullptr : trie, &dropped);
+  tries_.Put(candidates, trie.get() == whole.get() ? nullptr : trie);
   return trie;
 }
 
 std::shared_ptr<const Exits> MaskStore::FindExits(const Hash128& key) {
-  const MutexLock lock(&mutex_);
-  const auto* known = exits_.Find(key);
-  return known == nullptr ? nullptr : *known;
+  return exits_.Find(key, kCopy);
 }
 
 void MaskStore::PutExits(const Hash128& key, std::shared_ptr<const Exits> exits) {
-  ExitsByKey::Dropped dropped;
-  const MutexLock lock(&mutex_);
-  exits_.Put(key, std::move(exits), &dropped);
+  exits_.Put(key, std::move(exits));
 }
 
 std::shared_ptr<const TokenTrie> MaskStore::TextsAfter(unsigned char byte) {
-  {
-    const MutexLock lock(&mutex_);
-    if (const auto* known = texts_after_.Find(byte); known != nullptr) return *known;
-  }
+  if (auto known = texts_after_.Find(byte, kCopy); known != nullptr) return known;
   std::vector<absl::string_view> texts;
   for (const TokenId id : index_->TokensHolding(byte)) {
     const absl::string_view bytes = index_->vocabulary().TokenBytes(id);
@@ -189,21 +162,16 @@ std::shared_ptr<const TokenTrie> MaskStore::TextsAfter(unsigned char byte) {
   for (const absl::string_view text : texts)
     entries.push_back({text, static_cast<TokenId>(entries.size())});
   auto trie = std::make_shared<const TokenTrie>(entries);
-  TriesByByte::Dropped dropped;
-  const MutexLock lock(&mutex_);
-  return *texts_after_.Put(byte, std::move(trie), &dropped);
+  texts_after_.Put(byte, trie);
+  return trie;
 }
 
 std::shared_ptr<const RunIndex> MaskStore::RunsOf(const std::bitset<256>& set) {
   if (auto common = index_->CommonRuns(set); common != nullptr) return common;
-  {
-    const MutexLock lock(&mutex_);
-    if (const auto* known = runs_.Find({set}); known != nullptr) return *known;
-  }
+  if (auto known = runs_.Find({set}, kCopy); known != nullptr) return known;
   auto runs = std::make_shared<const RunIndex>(index_->vocabulary(), set);
-  Runs::Dropped dropped;
-  const MutexLock lock(&mutex_);
-  return *runs_.Put({set}, std::move(runs), &dropped);
+  runs_.Put({set}, runs);
+  return runs;
 }
 
 void MaskStore::Shrink(std::int64_t to_bytes) {
@@ -211,23 +179,26 @@ void MaskStore::Shrink(std::int64_t to_bytes) {
 }
 
 void MaskStore::Age() {
-  std::tuple<ByContent::Dropped, ByParts::Dropped, ByKey::Dropped, Signatures::Dropped,
-             ByClass::Dropped, Tries::Dropped, ExitsByKey::Dropped, TriesByByte::Dropped,
-             Runs::Dropped>
-      dropped;  // ends behind the lock
-  auto no_masks = std::make_shared<const Masks>();
-  const MutexLock lock(&mutex_);
-  dense_.swap(no_masks);
-  dropped = {by_content_.Age(), by_parts_.Age(),    by_key_.Age(),
-             signatures_.Age(), within_.Age(),      tries_.Age(),
-             exits_.Age(),      texts_after_.Age(), runs_.Age()};
+  {
+    auto no_masks = std::make_shared<const Masks>();  // ends behind the lock
+    const MutexLock lock(&dense_mutex_);
+    dense_.swap(no_masks);
+  }
+  by_content_.Age();
+  by_parts_.Age();
+  by_key_.Age();
+  signatures_.Age();
+  within_.Age();
+  tries_.Age();
+  exits_.Age();
+  texts_after_.Age();
+  runs_.Age();
 }
 
 MaskStore::Stats MaskStore::stats() const {
-  const MutexLock lock(&mutex_);
   Stats stats;
-  stats.masks = static_cast<std::int64_t>(by_content_.size());
-  stats.keys = static_cast<std::int64_t>(by_key_.size());
+  stats.masks = by_content_.size();
+  stats.keys = by_key_.size();
   stats.mask_bytes = by_content_.value_bytes() + within_.value_bytes();
   stats.held_bytes = by_content_.held_bytes() + by_parts_.held_bytes() + by_key_.held_bytes() +
                      signatures_.held_bytes() + within_.held_bytes() + tries_.held_bytes() +

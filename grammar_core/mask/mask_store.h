@@ -13,8 +13,8 @@
 // Bounds   masks by content, kept in two generations (two_generations.h): together they have
 //          `max_bytes`. Tries, exits and runs have an eighth of that each. Keys hold no mask alive;
 //          they and classes are bounded by count. All of it can be made again: Shrink() drops it.
-// Threads  internally synchronised; locks guard look-ups only: a mask is made outside of them, and
-//          so ends what is dropped.
+// Threads  internally synchronised; each table has its locks, which guard look-ups only: a mask is
+//          made outside of them, and so ends what is dropped.
 #ifndef MASKD_GRAMMAR_CORE_MASK_MASK_STORE_H_
 #define MASKD_GRAMMAR_CORE_MASK_MASK_STORE_H_
 
@@ -27,10 +27,10 @@
 
 #include "grammar_core/base/hash128.h"
 #include "grammar_core/base/mutex.h"
+#include "grammar_core/mask/locked_table.h"
 #include "grammar_core/mask/run_index.h"
 #include "grammar_core/mask/token_index.h"
 #include "grammar_core/mask/token_mask.h"
-#include "grammar_core/mask/two_generations.h"
 
 namespace maskd {
 
@@ -66,10 +66,10 @@ class MaskStore {
 
   // The stored mask equal to `mask`, or `mask` itself, stored now. `like` are masks that it may be
   // near to (StoreMask).
-  MaskRef Intern(TokenMask mask, std::span<const MaskRef> like = {}) ABSL_LOCKS_EXCLUDED(mutex_);
+  MaskRef Intern(TokenMask mask, std::span<const MaskRef> like = {});
 
   // The stored mask of these parts, whose masks are from this store.
-  MaskRef Assemble(MaskParts parts) ABSL_LOCKS_EXCLUDED(mutex_);
+  MaskRef Assemble(MaskParts parts);
 
   // What is known of a chain of cell keys.
   struct Known {
@@ -77,9 +77,9 @@ class MaskStore {
     bool deeper = false;  // it does not: look at one cell more
   };
   // Empty, and not deeper, for a chain that was not seen lately.
-  Known Find(const Hash128& chain) ABSL_LOCKS_EXCLUDED(mutex_);
+  Known Find(const Hash128& chain);
   // Says that `chain` settles the mask, or (null) that it takes more cells.
-  void Settle(const Hash128& chain, const MaskRef& mask) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Settle(const Hash128& chain, const MaskRef& mask);
 
   // The mask of a state that was not seen before was found here, or had to be made.
   void CountLookUp(bool found) {
@@ -92,29 +92,27 @@ class MaskStore {
     bool deeper = false;
   };
   // By a chain of cells, as Find() and Settle() do it; without a signature it takes more cells.
-  KnownSignature FindSignature(const Hash128& chain) ABSL_LOCKS_EXCLUDED(mutex_);
-  void SettleSignature(const Hash128& chain, const std::optional<Hash128>& signature)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  KnownSignature FindSignature(const Hash128& chain);
+  void SettleSignature(const Hash128& chain, const std::optional<Hash128>& signature);
 
   // The index's tokens of a class, and its trie of candidates: each is made once and kept.
-  MaskRef TokensWithin(const CharacterClass& characters) ABSL_LOCKS_EXCLUDED(mutex_);
-  std::shared_ptr<const TokenTrie> TrieOf(const CandidateClass& candidates)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  MaskRef TokensWithin(const CharacterClass& characters);
+  std::shared_ptr<const TokenTrie> TrieOf(const CandidateClass& candidates);
 
   // The exits stored under `key`, or null.
-  std::shared_ptr<const Exits> FindExits(const Hash128& key) ABSL_LOCKS_EXCLUDED(mutex_);
-  void PutExits(const Hash128& key, std::shared_ptr<const Exits> exits) ABSL_LOCKS_EXCLUDED(mutex_);
+  std::shared_ptr<const Exits> FindExits(const Hash128& key);
+  void PutExits(const Hash128& key, std::shared_ptr<const Exits> exits);
 
   // All that tokens hold after a byte `byte`, whichever of them it is; the ids are numbers.
-  std::shared_ptr<const TokenTrie> TextsAfter(unsigned char byte) ABSL_LOCKS_EXCLUDED(mutex_);
+  std::shared_ptr<const TokenTrie> TextsAfter(unsigned char byte);
 
   // The runs of bytes of `set`; made now where no state asked for them before.
-  std::shared_ptr<const RunIndex> RunsOf(const std::bitset<256>& set) ABSL_LOCKS_EXCLUDED(mutex_);
+  std::shared_ptr<const RunIndex> RunsOf(const std::bitset<256>& set);
 
   // Forgets what was not used lately, and everything if it still holds more than `to_bytes` then.
   // Masks in use stay alive with their users.
-  void Shrink(std::int64_t to_bytes) ABSL_LOCKS_EXCLUDED(mutex_);
-  void Clear() ABSL_LOCKS_EXCLUDED(mutex_) { Shrink(-1); }
+  void Shrink(std::int64_t to_bytes);
+  void Clear() { Shrink(-1); }
 
   // What is kept now. The counters of look-ups are apart.
   struct Stats {
@@ -125,8 +123,8 @@ class MaskStore {
     std::int64_t hits = 0;        // as counted by CountLookUp()
     std::int64_t misses = 0;
   };
-  // Takes the lock; a scrape of the metrics may call it.
-  [[nodiscard]] Stats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Takes the locks one after the other; a scrape of the metrics may call it.
+  [[nodiscard]] Stats stats() const;
 
  private:
   static constexpr std::size_t kMaxKeys = 1 << 20;
@@ -166,12 +164,15 @@ class MaskStore {
       return value == nullptr ? 0 : value->held_bytes();
     }
   };
+  // Tables that every new mask is looked up in by all threads.
+  static constexpr std::size_t kShards = 16;
+
   template <typename Key, typename Value>
-  using Shared = TwoGenerations<Key, std::shared_ptr<const Value>, BytesOfValue>;
-  using ByContent = Shared<std::uint64_t, TokenMask>;
-  using ByParts = TwoGenerations<PartsKey, std::weak_ptr<const TokenMask>, BytesOfKey>;
-  using ByKey = TwoGenerations<Hash128, KeyEntry>;
-  using Signatures = TwoGenerations<Hash128, std::optional<Hash128>>;
+  using Shared = LockedTable<Key, std::shared_ptr<const Value>, BytesOfValue>;
+  using ByContent = Shared<std::uint64_t, TokenMask>;  // one shard: a tight bound of bytes
+  using ByParts = LockedTable<PartsKey, std::weak_ptr<const TokenMask>, BytesOfKey, kShards>;
+  using ByKey = LockedTable<Hash128, KeyEntry, NoBytes, kShards>;
+  using Signatures = LockedTable<Hash128, std::optional<Hash128>, NoBytes, kShards>;
   using ByClass = Shared<CharacterClass, TokenMask>;
   using Tries = Shared<CandidateClass, TokenTrie>;  // null for the index's own
   using ExitsByKey = Shared<Hash128, Exits>;
@@ -182,26 +183,26 @@ class MaskStore {
 
   // Of masks that are not compact, those that others are compared with.
   static constexpr std::size_t kMaxDense = 32;
-  std::shared_ptr<const Masks> DenseMasks() ABSL_LOCKS_EXCLUDED(mutex_);
-  void AddDense(const MaskRef& mask) ABSL_LOCKS_EXCLUDED(mutex_);
+  std::shared_ptr<const Masks> DenseMasks() ABSL_LOCKS_EXCLUDED(dense_mutex_);
+  void AddDense(const MaskRef& mask) ABSL_LOCKS_EXCLUDED(dense_mutex_);
 
   // Drops the older generation of everything.
-  void Age() ABSL_LOCKS_EXCLUDED(mutex_);
+  void Age() ABSL_LOCKS_EXCLUDED(dense_mutex_);
 
   const TokenIndex* const index_;
   std::atomic<std::int64_t> hits_ = 0;
   std::atomic<std::int64_t> misses_ = 0;
-  mutable Mutex mutex_;
-  ByContent by_content_ ABSL_GUARDED_BY(mutex_);
-  ByParts by_parts_ ABSL_GUARDED_BY(mutex_);
-  ByKey by_key_ ABSL_GUARDED_BY(mutex_);
-  Signatures signatures_ ABSL_GUARDED_BY(mutex_);
-  ByClass within_ ABSL_GUARDED_BY(mutex_);
-  Tries tries_ ABSL_GUARDED_BY(mutex_);
-  ExitsByKey exits_ ABSL_GUARDED_BY(mutex_);
-  TriesByByte texts_after_ ABSL_GUARDED_BY(mutex_);
-  Runs runs_ ABSL_GUARDED_BY(mutex_);
-  std::shared_ptr<const Masks> dense_ ABSL_GUARDED_BY(mutex_) = std::make_shared<Masks>();
+  ByContent by_content_;
+  ByParts by_parts_;
+  ByKey by_key_;
+  Signatures signatures_;
+  ByClass within_;
+  Tries tries_;
+  ExitsByKey exits_;
+  TriesByByte texts_after_;
+  Runs runs_;
+  Mutex dense_mutex_;
+  std::shared_ptr<const Masks> dense_ ABSL_GUARDED_BY(dense_mutex_) = std::make_shared<Masks>();
 };
 
 }  // namespace maskd
