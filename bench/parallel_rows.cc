@@ -8,16 +8,22 @@
 //          begin at different places of it. Nothing is made ahead.
 // new      each figure begins with a new server, to which every state and mask is new.
 // helpers  threads beside the step's own: --mask_threads less one. The least of --runs runs counts.
-// model    the share of a step that ran side by side, as the first two numbers of helpers show it,
-//          and what eight threads make of that (Amdahl). A grammar's new states are made under one
-//          lock, so --grammars matters.
+// model    what such a step would take on machines with more cores (bench/makespan.h), from what
+//          its parts take one after the other: what the step's thread does alone (the rows' tokens,
+//          and the answers with masks that are known), and each row's masks. These are the time of
+//          a row's answer in new states less that in known ones, each row by a session of its own.
+//          A grammar's new states are made under one lock, so --grammars matters. A helper is
+//          called and wakes up as a thread of a pool does here: run it where a core is free.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <future>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -30,6 +36,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "bench/cases.h"
+#include "bench/makespan.h"
 #include "bench/samples.h"
 #include "cache/work_pool.h"
 #include "service/config/tokenizer_flag.h"
@@ -55,7 +62,8 @@ using service::RowId;
 using service::StepRequest;
 
 constexpr std::int64_t kMaskStoreBytes = std::int64_t{256} << 20;
-constexpr double kModelThreads = 8;
+constexpr int kModelThreads[] = {2, 4, 8, 16};
+constexpr int kCalls = 200;
 
 bool NeverCancelled() { return false; }
 
@@ -139,54 +147,233 @@ double Micros(std::chrono::steady_clock::duration time) {
   return std::chrono::duration<double, std::micro>(time).count();
 }
 
-// What each step took on a new server.
-absl::StatusOr<std::vector<double>> Run(const std::vector<Text>& texts, int helpers) {
-  const auto source = service::ParseTokenizerFlag(absl::GetFlag(FLAGS_tokenizer));
-  if (!source.ok()) return source.status();
-  const auto tokenizers = service::TokenizerStore::Load({*source}, kMaskStoreBytes);
-  if (!tokenizers.ok()) return tokenizers.status();
-  service::Config config;
-  config.warm_up_ms = 0;
-  config.look_ahead_masks = 0;
-  service::GrammarStore grammars(config, nullptr);
-  std::optional<cache::WorkPool> pool;
-  service::StreamSession session(&(*tokenizers)->all().front(), &grammars,
-                                 service::LimitsOf(config), service::FormTerms(), nullptr);
-  if (helpers > 0) {
-    pool.emplace(helpers + 1, static_cast<std::size_t>(helpers));  // one stays free
-    session.HelpedBy(&*pool, nullptr);
-  }
-  Rows rows(&texts);
-  if (const auto opened = session.Step(rows.Open(), &NeverCancelled); !opened.ok())
-    return opened.status();
-  std::vector<double> micros;
-  const auto last = static_cast<std::uint64_t>(1 + absl::GetFlag(FLAGS_steps));
-  for (std::uint64_t step = 2; step <= last; ++step) {
-    const StepRequest request = rows.Next(step);
-    const auto begin = std::chrono::steady_clock::now();
-    if (const auto made = session.Step(request, &NeverCancelled); !made.ok()) return made.status();
-    micros.push_back(Micros(std::chrono::steady_clock::now() - begin));
-  }
-  return micros;
+double Sum(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-double Sum(const std::vector<double>& values) {
+// A server without a wire, to which every state is new.
+class Server {
+ public:
+  static absl::StatusOr<std::unique_ptr<Server>> Start() {
+    const auto source = service::ParseTokenizerFlag(absl::GetFlag(FLAGS_tokenizer));
+    if (!source.ok()) return source.status();
+    auto tokenizers = service::TokenizerStore::Load({*source}, kMaskStoreBytes);
+    if (!tokenizers.ok()) return tokenizers.status();
+    return std::unique_ptr<Server>(new Server(*std::move(tokenizers)));
+  }
+
+  [[nodiscard]] std::unique_ptr<service::StreamSession> NewSession() {
+    return std::make_unique<service::StreamSession>(&tokenizers_->all().front(), &grammars_,
+                                                    service::LimitsOf(config_),
+                                                    service::FormTerms(), nullptr);
+  }
+
+ private:
+  explicit Server(std::unique_ptr<const service::TokenizerStore> tokenizers)
+      : config_(WithNothingAhead()),
+        tokenizers_(std::move(tokenizers)),
+        grammars_(config_, nullptr) {}
+
+  static service::Config WithNothingAhead() {
+    service::Config config;
+    config.warm_up_ms = 0;
+    config.look_ahead_masks = 0;
+    return config;
+  }
+
+  const service::Config config_;
+  const std::unique_ptr<const service::TokenizerStore> tokenizers_;
+  service::GrammarStore grammars_;
+};
+
+// A step's two parts.
+struct StepMicros {
+  double begin = 0;   // the rows' tokens
+  double finish = 0;  // their masks and answers
+};
+
+absl::StatusOr<StepMicros> TimeStep(service::StreamSession* session, const StepRequest& request) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (absl::Status begun = session->Begin(request); !begun.ok()) return begun;
+  const auto middle = std::chrono::steady_clock::now();
+  if (const auto made = session->Finish(request, &NeverCancelled); !made.ok()) return made.status();
+  return StepMicros{Micros(middle - begin), Micros(std::chrono::steady_clock::now() - middle)};
+}
+
+// What each step of one stream takes.
+absl::StatusOr<std::vector<StepMicros>> TimeSteps(Server* server, const std::vector<Text>& texts,
+                                                  cache::WorkPool* helpers) {
+  const auto session = server->NewSession();
+  if (helpers != nullptr) session->HelpedBy(helpers, nullptr);
+  Rows rows(&texts);
+  if (const auto opened = session->Step(rows.Open(), &NeverCancelled); !opened.ok())
+    return opened.status();
+  std::vector<StepMicros> steps;
+  const auto last = static_cast<std::uint64_t>(1 + absl::GetFlag(FLAGS_steps));
+  for (std::uint64_t step = 2; step <= last; ++step) {
+    const auto micros = TimeStep(session.get(), rows.Next(step));
+    if (!micros.ok()) return micros.status();
+    steps.push_back(*micros);
+  }
+  return steps;
+}
+
+// Of each step, what each row's answer takes; the lock is the row's grammar.
+using Answers = std::vector<std::vector<LoopItem>>;
+
+// Each row by a stream of its own, in the order of a step.
+absl::StatusOr<Answers> TimeAnswers(Server* server, const std::vector<Text>& texts) {
+  struct Stream {
+    std::unique_ptr<service::StreamSession> session;
+    std::uint64_t step = 1;
+  };
+  std::vector<Stream> streams;
+  Rows rows(&texts);
+  for (service::RowToOpen& open : rows.Open().opens) {
+    StepRequest request;
+    request.step = 1;
+    request.wait_ms = 600'000;
+    request.opens.push_back(std::move(open));
+    streams.push_back({server->NewSession()});
+    const auto opened = streams.back().session->Step(request, &NeverCancelled);
+    if (!opened.ok()) return opened.status();
+  }
+  Answers answers;
+  for (int i = 0; i < absl::GetFlag(FLAGS_steps); ++i) {
+    answers.emplace_back();
+    for (service::RowToMove& move : rows.Next(0).moves) {
+      const auto row = static_cast<std::size_t>(move.row);
+      StepRequest request;
+      request.step = ++streams[row].step;
+      request.moves.push_back(std::move(move));
+      const auto micros = TimeStep(streams[row].session.get(), request);
+      if (!micros.ok()) return micros.status();
+      answers.back().push_back({micros->finish, row % texts.size()});
+    }
+  }
+  return answers;
+}
+
+double Total(const StepMicros& step) { return step.begin + step.finish; }
+
+// What a step is made of; each part's least of --runs runs, each of which begins with new servers.
+struct Parts {
+  std::vector<StepMicros> steps;  // of one stream, in new states
+  std::vector<StepMicros> known;  // the same again
+  Answers answers;                // in new states
+  Answers known_answers;
+};
+
+void KeepLess(double value, double* least) { *least = std::min(*least, value); }
+
+void KeepLess(const StepMicros& step, StepMicros* least) {
+  KeepLess(step.begin, &least->begin);
+  KeepLess(step.finish, &least->finish);
+}
+
+void KeepLess(const LoopItem& item, LoopItem* least) { KeepLess(item.micros, &least->micros); }
+
+// Takes what `now` has less of; everything from an empty `least`.
+template <typename T>
+void KeepLess(const std::vector<T>& now, std::vector<T>* least) {
+  if (least->empty()) *least = now;
+  for (std::size_t i = 0; i < now.size(); ++i) KeepLess(now[i], &(*least)[i]);
+}
+
+absl::Status TimeParts(const std::vector<Text>& texts, Parts* least) {
+  for (int pass = 0; pass < 2; ++pass) {
+    const auto server = Server::Start();
+    if (!server.ok()) return server.status();
+    for (const bool is_known : {false, true}) {
+      if (pass == 0) {
+        const auto steps = TimeSteps(server->get(), texts, nullptr);
+        if (!steps.ok()) return steps.status();
+        KeepLess(*steps, is_known ? &least->known : &least->steps);
+      } else {
+        const auto answers = TimeAnswers(server->get(), texts);
+        if (!answers.ok()) return answers.status();
+        KeepLess(*answers, is_known ? &least->known_answers : &least->answers);
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Microseconds, medians: to call a thread that sleeps, and from then until it runs.
+struct Call {
+  double call = 0;
+  double wake = 0;
+};
+
+Call TimeCalls() {
+  cache::WorkPool pool(1, 1);
+  std::vector<double> calls;
+  std::vector<double> wakes;
+  for (int i = 0; i < kCalls; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // it sleeps again
+    std::promise<std::chrono::steady_clock::time_point> runs;
+    const auto begin = std::chrono::steady_clock::now();
+    if (!pool.Submit([&runs] { runs.set_value(std::chrono::steady_clock::now()); })) continue;
+    const auto called = std::chrono::steady_clock::now();
+    calls.push_back(Micros(called - begin));
+    wakes.push_back(std::max(0.0, Micros(runs.get_future().get() - called)));
+  }
+  return {Percentile(calls, 50), Percentile(wakes, 50)};
+}
+
+// What all steps take with `threads` threads.
+double ModelMicros(const Parts& parts, int threads, const Call& call) {
   double sum = 0;
-  for (const double value : values) sum += value;
+  for (std::size_t step = 0; step < parts.steps.size(); ++step) {
+    std::vector<LoopItem> masks = parts.answers[step];
+    for (std::size_t i = 0; i < masks.size(); ++i) {
+      const double known = parts.known_answers[step][i].micros;
+      masks[i].micros = std::max(0.0, masks[i].micros - known);
+    }
+    sum += parts.steps[step].begin + parts.known[step].finish +
+           Makespan(masks, threads, call.call, call.wake);
+  }
   return sum;
 }
 
-// The share of the work that `threads` threads did side by side, if they took `ratio` of one's
-// time.
-double SharedPart(double ratio, double threads) { return (1 - ratio) / (1 - 1 / threads); }
+absl::Status PrintModel(const std::vector<Text>& texts) {
+  Parts parts;
+  for (int run = 0; run < absl::GetFlag(FLAGS_runs); ++run)
+    if (absl::Status timed = TimeParts(texts, &parts); !timed.ok()) return timed;
+  double one = 0;
+  double begins = 0;
+  double known = 0;
+  for (std::size_t step = 0; step < parts.steps.size(); ++step) {
+    one += Total(parts.steps[step]);
+    begins += parts.steps[step].begin;
+    known += parts.known[step].finish;
+  }
+  const auto count = static_cast<double>(parts.steps.size());
+  std::printf("parts: a step takes %.0f us by one thread: tokens %.0f, answers %.0f, masks %.0f\n",
+              one / count, begins / count, known / count,
+              (ModelMicros(parts, 1, {}) - begins - known) / count);
+  const Call call = TimeCalls();
+  std::printf("a helper is called in %.1f us and runs %.1f us later\n", call.call, call.wake);
+  for (const int threads : kModelThreads) {
+    const double micros = ModelMicros(parts, threads, call);
+    std::printf("model: %2d threads %.0f us, %.2fx\n", threads, micros / count, one / micros);
+  }
+  return absl::OkStatus();
+}
 
-// The run that took least.
+// The run that took least, on a new server each.
 absl::StatusOr<std::vector<double>> BestRun(const std::vector<Text>& texts, int helpers) {
+  std::optional<cache::WorkPool> pool;
+  if (helpers > 0) pool.emplace(helpers + 1, static_cast<std::size_t>(helpers));  // one stays free
   std::vector<double> best;
   for (int run = 0; run < absl::GetFlag(FLAGS_runs); ++run) {
-    auto micros = Run(texts, helpers);
-    if (!micros.ok()) return micros.status();
-    if (best.empty() || Sum(*micros) < Sum(best)) best = *std::move(micros);
+    const auto server = Server::Start();
+    if (!server.ok()) return server.status();
+    const auto steps = TimeSteps(server->get(), texts, pool.has_value() ? &*pool : nullptr);
+    if (!steps.ok()) return steps.status();
+    std::vector<double> micros;
+    for (const StepMicros& step : *steps) micros.push_back(Total(step));
+    if (best.empty() || Sum(micros) < Sum(best)) best = std::move(micros);
   }
   return best;
 }
@@ -195,28 +382,23 @@ absl::Status Main() {
   const auto texts = ReadTexts(static_cast<std::size_t>(absl::GetFlag(FLAGS_grammars)),
                                static_cast<std::size_t>(absl::GetFlag(FLAGS_steps)));
   if (!texts.ok()) return texts.status();
-  std::vector<std::pair<int, double>> sums;
+  std::optional<double> first;
   for (const std::string& text : absl::GetFlag(FLAGS_helpers)) {
     int helpers = 0;
     if (!absl::SimpleAtoi(text, &helpers) || helpers < 0)
       return absl::InvalidArgumentError(absl::StrCat("--helpers: ", text, " is no count"));
     const auto best = BestRun(*texts, helpers);
     if (!best.ok()) return best.status();
-    sums.emplace_back(helpers, Sum(*best));
+    if (!first.has_value()) first = Sum(*best);
     std::printf(
         "%d helpers: %d rows of %zu grammars, %d drafts: %d steps, us mean %.0f p50 %.0f p99 %.0f, "
         "%.2fx\n",
         helpers, absl::GetFlag(FLAGS_rows), texts->size(), absl::GetFlag(FLAGS_drafts),
         absl::GetFlag(FLAGS_steps), Sum(*best) / static_cast<double>(best->size()),
-        Percentile(*best, 50), Percentile(*best, 99), sums.front().second / Sum(*best));
+        Percentile(*best, 50), Percentile(*best, 99), *first / Sum(*best));
     std::fflush(stdout);
   }
-  if (sums.size() > 1 && sums[0].first == 0 && sums[1].first > 0) {
-    const double part = SharedPart(sums[1].second / sums[0].second, 1 + sums[1].first);
-    std::printf("model: %.0f %% side by side, %.1fx with %.0f threads\n", 100 * part,
-                1 / (1 - part + part / kModelThreads), kModelThreads);
-  }
-  return absl::OkStatus();
+  return PrintModel(*texts);
 }
 
 }  // namespace
