@@ -64,6 +64,24 @@ def test_every_link_to_a_file_leads_to_one(document):
             assert (folder / target).exists(), target
 
 
+# Those that say where things are.
+MAPS = ["docs/architecture.md", "grammar_core/README.md", "grammar_core/frontend/json_schema/README.md",
+        "service/README.md", "client/cpp/README.md"]
+
+
+@pytest.mark.parametrize("page", MAPS)
+def test_every_file_and_folder_that_a_map_names_is_there(page):
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files"], capture_output=True, text=True, check=True)
+    files = {pathlib.PurePosixPath("/" + path) for path in listed.stdout.splitlines()}
+    # A module is named without the ending of its files, and any path may lack its first folders.
+    there = files | {path.with_suffix("") for path in files} | {folder for path in files for folder in path.parents}
+    ends = {tuple(path.parts[first:]) for path in there for first in range(1, len(path.parts))}
+    # With a folder before it, or the ending of a file; KIND and the like stand for any.
+    named = re.findall(r"`((?:[a-z0-9_.-]+/)+[a-z0-9_.-]*|[a-z0-9_.-]+\.(?:h|cc|py|md|proto|json))`", read(page))
+    assert len(named) > 5
+    assert [name for name in named if pathlib.PurePosixPath(name).parts not in ends] == []
+
+
 def anchors(page: str) -> set:
     """Those that GitHub gives to the page's headings; a name that comes again has a number."""
     text = re.sub(r"^ *(```|~~~).*?^ *\1 *$", "", page, flags=re.MULTILINE | re.DOTALL)
