@@ -79,7 +79,7 @@ class LiteralsAsJson {
   }
   // Without an end where the text has none of it.
   void TakeName() {
-    const char end_sign = is_object_.size() == 1 ? style_.name_end() : ':';
+    const char end_sign = is_object_.size() == 1 ? style_.name_end : ':';
     const std::size_t end = std::min(text_.find(end_sign, at_), text_.size());
     std::string name = JsonString(absl::StripTrailingAsciiWhitespace(text_.substr(at_, end - at_)));
     if (end == text_.size()) name.pop_back();
@@ -119,7 +119,7 @@ class LiteralsAsJson {
 JsonPosition FindStyledPosition(const WrittenStyle& style, absl::string_view text) {
   if (style.elements() != nullptr) return FindInElements(*style.elements(), text);
   // Those in braces are written without the first one, as the others are.
-  if (style.literals()->is_free_object && !absl::ConsumePrefix(&text, "{"))
+  if (style.literals()->has_outer_braces && !absl::ConsumePrefix(&text, "{"))
     return FindJsonPosition(text);
   JsonPosition position = FindJsonPosition(LiteralsAsJson(*style.literals(), text).Write());
   position.open_string.reset();  // a part of its closing quote may be at its end

@@ -186,7 +186,7 @@ class AnswerWriter {
     for (const auto& [name, value] : members.items()) {
       if (!is_first) Hold(style.is_python() ? ", " : ",");
       is_first = false;
-      Hold(absl::StrCat(name, std::string(1, style.name_end())));
+      Hold(absl::StrCat(name, std::string(1, style.name_end)));
       Literal(style, value);
     }
   }

@@ -71,8 +71,8 @@ class LiteralsTest : public testing::TestWithParam<LiteralsCase> {
       // Some strings of the list are JSON with quotes in them, which would have to be escaped.
       if (object.Nth(0)->is_string() && absl::StrContains(object.Nth(0)->text(), '"'))
         return std::nullopt;
-      const std::string members = absl::StrCat("v", std::string(1, literals.name_end()), text);
-      return literals.is_free_object ? absl::StrCat("{", members, "}") : members;
+      const std::string members = absl::StrCat("v", std::string(1, literals.name_end), text);
+      return literals.has_outer_braces ? absl::StrCat("{", members, "}") : members;
     };
     ExpectWrites({style, excludes, order}, GetParam().schema, write);
   }
@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(Styles, LiteralsTest, testing::ValuesIn(LiteralsCases()
 TEST(ArgumentStyle, IsFoundByName) {
   ASSERT_NE(FindArgumentStyle("python"), nullptr);
   EXPECT_TRUE(FindArgumentStyle("python")->is_python());
-  EXPECT_EQ(FindArgumentStyle("python")->name_end(), '=');
+  EXPECT_EQ(FindArgumentStyle("python")->name_end, '=');
   EXPECT_EQ(FindArgumentStyle("json"), nullptr);
   EXPECT_EQ(FindArgumentStyle("qwen_xml"), nullptr);
 }
@@ -126,13 +126,16 @@ TEST(ArgumentStyle, IsSaidByItsQuote) {
   ASSERT_TRUE(style.ok()) << style.status();
   EXPECT_EQ(style->quote, "<|\"|>");
   EXPECT_FALSE(style->is_python());
-  EXPECT_EQ(style->name_end(), ':');
-  EXPECT_FALSE(style->has_json_words || style->has_word_names);
+  EXPECT_EQ(style->name_end, ':');
+  EXPECT_TRUE(style->has_python_words);
+  EXPECT_EQ(style->other_names, ArgumentStyle::Names::kPlain);
   const auto narrow =
       *JsonDocument::Parse(R"({"quote":"q","words":"json","names":"word"})", Limits());
   const absl::StatusOr<ArgumentStyle> both = ReadArgumentStyle(narrow.root());
   ASSERT_TRUE(both.ok()) << both.status();
-  EXPECT_TRUE(both->has_json_words && both->has_word_names);
+  EXPECT_FALSE(both->has_python_words);
+  EXPECT_EQ(both->names, ArgumentStyle::Names::kWord);
+  EXPECT_EQ(both->other_names, ArgumentStyle::Names::kWord);
 }
 
 TEST(ArgumentStyle, IsRefusedAtItsMember) {

@@ -243,7 +243,7 @@ class PlanMaker {
       } else if (part.style->literals() != nullptr) {
         plan_->parts.push_back({Part::Kind::kLiterals});
         const ArgumentStyle& style = *part.style->literals();
-        plan_->literals = {style.name_end(), Cut(style.quote), SearchOf(style.quote)};
+        plan_->literals = {style.name_end, Cut(style.quote), SearchOf(style.quote)};
       } else {
         plan_->parts.push_back({Part::Kind::kMembers});
         MakeMembers(part.style, TextAt(i + 1));

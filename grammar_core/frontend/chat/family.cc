@@ -79,7 +79,7 @@ absl::StatusOr<ChatFamily::Part> ReadPart(const JsonValue& at) {
       absl::StatusOr<WrittenStyleRef> style = ReadWrittenStyle(member);
       if (!style.ok()) return style.status();
       const ArgumentStyle* const literals = *style == nullptr ? nullptr : (*style)->literals();
-      if (literals != nullptr && literals->is_free_object)
+      if (literals != nullptr && literals->has_outer_braces)
         return InvalidAt(member.Pointer(), "is a style that is not read back; say its quote");
       return ChatFamily::Part{Kind::kArguments, member.Compact(), *std::move(style)};
     }

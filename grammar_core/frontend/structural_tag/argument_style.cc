@@ -1,5 +1,5 @@
-// A schema's IR is written anew, value by value: each value within another is a rule there, and
-// becomes a rule here. Of an array the brackets, commas and white space stay; an object's members
+// A schema's IR is rewritten value by value: each value within another is a rule there, and becomes
+// a rule here. An array's brackets, commas and white space stay as they are; an object's members
 // are put between commas by a chain of rules, two for each member: one where something stands
 // before it, one where nothing does.
 //
@@ -76,11 +76,11 @@ class LiteralWriter {
     is_free_ = without.empty();
     names_ = FreeText(without, b_);
     raw_ = FreeText(without, b_, last);
-    const bool may_have_space = style.is_python() || style.is_free_object;
-    const bool compact = options.white_space == WhiteSpace::kCompact || !may_have_space;
+    const bool compact =
+        options.white_space == WhiteSpace::kCompact || style.space == ArgumentStyle::Space::kNone;
     const auto most = static_cast<std::uint32_t>(compact ? 0 : options.max_whitespace);
     space_ = b_.Repeat(b_.AnyByteOf(" \t\n\r"), 0, most);
-    around_ = style.is_free_object ? space_ : b_.Empty();
+    around_ = style.space == ArgumentStyle::Space::kAroundSigns ? space_ : b_.Empty();
     comma_ = b_.Concat({b_.Bytes(","), space_});
   }
 
@@ -141,8 +141,8 @@ class LiteralWriter {
       case ValueType::kBoolean:
         return Booleans(part);
       case ValueType::kNull:
-        return style_.has_json_words ? b_.Bytes("null")
-                                     : b_.Alt({b_.Bytes("None"), b_.Bytes("null")});
+        return style_.has_python_words ? b_.Alt({b_.Bytes("None"), b_.Bytes("null")})
+                                       : b_.Bytes("null");
       case ValueType::kArray:
         return Items(part.node);
       case ValueType::kObject:
@@ -163,7 +163,7 @@ class LiteralWriter {
     std::vector<NodeId> ways;
     for (const std::string& word : words) {
       ways.push_back(b_.Bytes(word));
-      if (!style_.has_json_words) ways.push_back(b_.Bytes(word == "true" ? "True" : "False"));
+      if (style_.has_python_words) ways.push_back(b_.Bytes(word == "true" ? "True" : "False"));
     }
     return b_.Alt(std::move(ways));
   }
@@ -247,7 +247,7 @@ class LiteralWriter {
     std::vector<NodeId> members;
     for (const ObjectSpec::Member& member : spec.members) {
       if (!IsPlainName(member.name)) return Unsupported("a name that needs quotes or escapes");
-      if (style_.has_word_names && !IsWordName(member.name))
+      if (style_.names == ArgumentStyle::Names::kWord && !IsWordName(member.name))
         return Unsupported("a name of more than letters, digits and _");
       const absl::StatusOr<NodeId> value = Value(member.value);
       if (!value.ok()) return value.status();
@@ -261,13 +261,13 @@ class LiteralWriter {
     const NodeId all =
         is_free ? MembersInAnyOrder(spec, members, *other, comma_, place_, b_).After(0, b_.Empty())
                 : DeclaredOrder(spec, members, *other);
-    if (is_outermost && !style_.is_free_object) return all;
+    if (is_outermost && !style_.has_outer_braces) return all;
     return b_.Concat({b_.Bytes("{"), around_, all, b_.Bytes("}")});
   }
 
   NodeId Member(NodeId name, bool is_outermost, NodeId value) {
     if (is_outermost || !style_.is_python()) {
-      const NodeId end = b_.Bytes(std::string(1, style_.name_end()));
+      const NodeId end = b_.Bytes(std::string(1, style_.name_end));
       return b_.Concat({name, around_, end, around_, value, around_});
     }
     const NodeId quoted = b_.Alt({b_.Concat({b_.Bytes("\""), name, b_.Bytes("\"")}),
@@ -292,10 +292,15 @@ class LiteralWriter {
 
   // What names may be that no schema declares: characters.
   NodeId OtherNames() {
-    if (style_.is_free_object)
-      return b_.Concat({b_.Chars(WordBegins()), b_.Repeat(b_.Chars(WordChars()), 0, kUnbounded)});
-    const CharSet chars = style_.has_word_names ? WordChars() : PlainNameChars();
-    return b_.Repeat(b_.Chars(chars), 1, kUnbounded);
+    switch (style_.other_names) {
+      case ArgumentStyle::Names::kPlain:
+        return b_.Repeat(b_.Chars(PlainNameChars()), 1, kUnbounded);
+      case ArgumentStyle::Names::kWord:
+        return b_.Repeat(b_.Chars(WordChars()), 1, kUnbounded);
+      case ArgumentStyle::Names::kIdentifier:
+        return b_.Concat({b_.Chars(WordBegins()), b_.Repeat(b_.Chars(WordChars()), 0, kUnbounded)});
+    }
+    return b_.Nothing();
   }
 
   NodeId AsRule(NodeId node) {
@@ -344,9 +349,23 @@ bool IsWordName(absl::string_view name) {
 }
 
 const ArgumentStyle* FindArgumentStyle(absl::string_view name) {
-  static const auto& styles = *new std::vector<ArgumentStyle>{
-      {.name = "python", .quote = ""},
-      {.name = "gemma", .quote = "<|\"|>", .has_json_words = true, .is_free_object = true}};
+  static const auto& styles =
+      *new std::vector<ArgumentStyle>{{.name = "python",
+                                       .quote = "",
+                                       .has_python_words = true,
+                                       .has_outer_braces = false,
+                                       .name_end = '=',
+                                       .names = ArgumentStyle::Names::kPlain,
+                                       .other_names = ArgumentStyle::Names::kPlain,
+                                       .space = ArgumentStyle::Space::kBehindSigns},
+                                      {.name = "gemma",
+                                       .quote = "<|\"|>",
+                                       .has_python_words = false,
+                                       .has_outer_braces = true,
+                                       .name_end = ':',
+                                       .names = ArgumentStyle::Names::kPlain,
+                                       .other_names = ArgumentStyle::Names::kIdentifier,
+                                       .space = ArgumentStyle::Space::kAroundSigns}};
   const auto found = std::ranges::find(styles, name, &ArgumentStyle::name);
   return found == styles.end() ? nullptr : &*found;
 }
@@ -361,8 +380,13 @@ absl::StatusOr<ArgumentStyle> ReadArgumentStyle(const JsonValue& at) {
     if (member.has_value() && (!member->is_string() || member->text() != known))
       return InvalidMember(at, key, absl::StrCat("must be \"", known, "\", or left out"));
   }
-  return ArgumentStyle{at.Compact(), std::string(*quote), at.Find("words").has_value(),
-                       at.Find("names").has_value()};
+  const auto names =
+      at.Find("names").has_value() ? ArgumentStyle::Names::kWord : ArgumentStyle::Names::kPlain;
+  return ArgumentStyle{.name = at.Compact(),
+                       .quote = std::string(*quote),
+                       .has_python_words = !at.Find("words").has_value(),
+                       .names = names,
+                       .other_names = names};
 }
 
 absl::StatusOr<NodeId> WriteAsLiterals(const ArgumentStyle& style,

@@ -1,5 +1,5 @@
 // Objects that are written as literals of another language than JSON, as some models write the
-// arguments of a call. The outermost object has braces only in "gemma".
+// arguments of a call. A style is a row of what it writes where; only this row tells it apart.
 //
 //   python             city="Paris", days=3, opts={"deep": True, "tags": ['a', "b"]}
 //   {"quote": "<|>"}   city:<|>Paris<|>,days:3,opts:{deep:true,tags:[<|>a<|>,<|>b<|>]}
@@ -9,12 +9,8 @@
 //          escapes. One that may not be any text has there either no single quote and escaped
 //          double ones, or no escape at all. Between quotes of a style's own: as they are, without
 //          that quote.
-// Words    True, False and None, or JSON's; both are taken. Of JSON alone with "words": "json".
-// Names    without escapes: others are UNIMPLEMENTED. Bare where the quotes are the style's own; of
-//          letters, digits and _ alone where it has "names": "word". Of "gemma" those alone that no
-//          schema declares.
-// Space    none where the quotes are the style's own, except in "gemma": there as the options have
-//          it, around each sign of an object.
+// Names    without escapes: others are UNIMPLEMENTED. Bare where the quotes are the style's own.
+// Space    as the options have it, where the style has any.
 // Members  in declared order, or in any where the options say so and they are at most
 //          kMaxFreeMembers (xml_style.h); others behind them.
 // Errors   UNIMPLEMENTED for counts and conditions of members, for arrays and objects that are
@@ -23,6 +19,7 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_ARGUMENT_STYLE_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_ARGUMENT_STYLE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -41,18 +38,24 @@ namespace maskd {
 
 // Said by a family or by a request. A plain value.
 struct ArgumentStyle {
-  std::string name;
-  std::string quote;  // empty: Python
-  bool has_json_words = false;
-  bool has_word_names = false;
-  // The outermost object has braces, white space may stand around names and values, and a name that
-  // no schema declares is a word that begins with no digit.
-  bool is_free_object = false;
+  enum class Names : std::uint8_t {
+    kPlain,       // of characters that no quote, bracket or sign is made of
+    kWord,        // of letters, digits and _
+    kIdentifier,  // the same, with no digit at the beginning
+  };
+  enum class Space : std::uint8_t { kNone, kBehindSigns, kAroundSigns };
 
-  // Which of the two forms above it is.
+  std::string name;
+  std::string quote;              // around strings; empty: those of Python
+  bool has_python_words = true;   // True, False and None are taken beside JSON's words
+  bool has_outer_braces = false;  // the outermost object is in braces
+  char name_end = ':';            // behind the name of an outermost member
+  Names names = Names::kPlain;    // that a schema may declare
+  Names other_names = Names::kPlain;
+  Space space = Space::kNone;
+
+  // Whether strings have Python's quotes and escapes, and names within inner objects have quotes.
   [[nodiscard]] bool is_python() const { return quote.empty(); }
-  // Behind the name of an outermost member.
-  [[nodiscard]] char name_end() const { return is_python() ? '=' : ':'; }
 };
 
 // Whether a name is of letters, digits and _ alone, and of one at least.
@@ -60,8 +63,8 @@ bool IsWordName(absl::string_view name);
 
 // The style `name`; null where there is none.
 const ArgumentStyle* FindArgumentStyle(absl::string_view name);
-// A style that is said as {"quote": TEXT}, with "words" and "names" where it has those. Errors:
-// INVALID_ARGUMENT at its member.
+// A style that is said as {"quote": TEXT}, with "words": "json" where it has no words of Python and
+// "names": "word" where names are words. Errors: INVALID_ARGUMENT at its member.
 absl::StatusOr<ArgumentStyle> ReadArgumentStyle(const JsonValue& at);
 
 // The objects of `read`, a schema with a rule for each value, written in `style`; `copier` has
