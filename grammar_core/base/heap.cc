@@ -133,7 +133,7 @@ void ReturnFreePages() {
 #endif
 }
 
-// Blocks are made of free pages first: those that are kept are in use while the others go.
+// Blocks are made of free pages first: kept pages are in use while the others go.
 void TrimHeap(std::int64_t keep_bytes) {
 #ifdef MASKD_JEMALLOC
   static std::once_flag first;

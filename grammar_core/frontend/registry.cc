@@ -147,7 +147,7 @@ absl::StatusOr<ParsedSource> ParseSource(GrammarSource source, const Limits& lim
 absl::StatusOr<ReadResult> ReadParsed(ParsedSource parsed, const Limits& limits, Budget& budget) {
   const absl::StatusOr<FrontEnd> front_end = FindFrontEnd(parsed.source.kind);
   if (!front_end.ok()) return front_end.status();
-  // Of the texts that a front end passes over or copies; what it makes of them, it counts itself.
+  // Charges for the text that a front end passes over or copies. It counts itself what it makes.
   constexpr std::size_t kBytesPerUnit = 32;
   const auto bytes = static_cast<std::int64_t>(parsed.source.text.size() / kBytesPerUnit);
   if (absl::Status s = budget.Spend(bytes); !s.ok()) return s;

@@ -1,4 +1,4 @@
-// Four words at a time, the rest one by one. Compilers make the same of the portable loops, but for
+// Four words at a time, the rest one by one. Compilers make the same of the portable loops, except
 // the count and the search.
 #include "grammar_core/mask/word_kernels.h"
 

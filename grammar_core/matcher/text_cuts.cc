@@ -24,8 +24,8 @@ namespace {
 
 using State = RowStates::State;
 
-// States between two tokens, those left out that take no more than another one. Of a state that
-// begins with a part whose tokens are counted the one with most of them left is enough.
+// States between two tokens, without those that take no more than another one. Where states begin
+// with a part whose tokens are counted, the one with most of them left is enough.
 class Places {
  public:
   explicit Places(const RowStates& states) : row_(states) {}

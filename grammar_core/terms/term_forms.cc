@@ -204,8 +204,8 @@ void TermStore::FactorHeads(std::vector<AnyTerm>* branches, int cells) {
       });
 }
 
-// Makes one branch, by `join`, of those that have a part in common, or are that part themselves;
-// leaves them where `join` gives Nothing.
+// Makes one branch, by `join`, of all branches with a part in common, or equal to that part; leaves
+// them where `join` gives Nothing.
 template <typename PartOf, typename Join>
 void TermStore::Factor(std::vector<AnyTerm>* branches, PartOf part_of, Join join) {
   // A branch that is the common part itself has Empty left: d | bd -> (Empty | b)d.

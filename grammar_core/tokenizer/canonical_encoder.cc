@@ -300,7 +300,7 @@ std::vector<TokenId> CanonicalEncoder::CertainParts(absl::string_view text,
   for (std::size_t i = 0; i + 1 < pieces.size(); ++i)
     if (!AppendTokens(pieces[i], true, &tokens)) return tokens;
   if (pieces.empty()) return tokens;
-  // An atom is what it is, but for a longer one, before which EndBeforeAtoms() has cut.
+  // An atom is what it is, except before a longer one, where EndBeforeAtoms() has cut.
   if (vocabulary_.encoding_rules().method == EncodingRules::Method::kMerges)
     AppendCertainMerges(pieces.back(), followers, &tokens);
   else

@@ -15,7 +15,7 @@ std::uint32_t WordAt(absl::string_view bytes) {
   return word;
 }
 
-// Of a unit: whether a string ends here, its byte (a leaf's has the highest bit set, and is no
+// A unit says whether a string ends here, its byte (a leaf's has the highest bit set, and is no
 // byte), where its children are.
 bool EndsString(std::uint32_t unit) { return (unit >> 8 & 1) != 0; }
 std::uint32_t Label(std::uint32_t unit) { return unit & (1U << 31 | 0xFFU); }

@@ -11,7 +11,7 @@ OrdinaryTokens::OrdinaryTokens(const Vocabulary& vocabulary, const std::vector<b
   assert(left_out.size() == static_cast<std::size_t>(vocabulary.size()));
   for (TokenId id = 0; id < vocabulary.size(); ++id) {
     const absl::string_view bytes = vocabulary.TokenBytes(id);
-    // Of a character and the byte that stands in for a missing one, the character comes later.
+    // A character comes later than the byte that stands in for a missing one.
     if (!bytes.empty() && !left_out[static_cast<std::size_t>(id)]) ids_[bytes] = id;
   }
   sorted_.reserve(ids_.size());

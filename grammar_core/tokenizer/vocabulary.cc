@@ -33,7 +33,7 @@ void AppendWord(std::uint32_t word, std::string* out) {
     out->push_back(static_cast<char>((word >> shift) & 0xFF));
 }
 
-// Of each token: 1 for a special one, 2 for an added one, which formats may mean by its spelling,
+// A token's kind: 1 for a special one, 2 for an added one, which formats may mean by its spelling,
 // else 0.
 std::vector<char> KindsOf(const std::vector<Vocabulary::Token>& tokens,
                           const EncodingRules& rules) {

@@ -320,7 +320,7 @@ void DistinctArrays::AddItem(Place* place) {
   item.leaves.reserve(place->leaf_count);
   for (std::uint32_t at = place->last_leaf; at != kNone; at = leaves_[at].before)
     item.leaves.push_back(at);
-  // By path, so that FirstLeafFrom() can halve, and the order of an object's members is no matter.
+  // By path, so that FirstLeafFrom() can halve and an object's members may come in any order.
   std::ranges::sort(item.leaves, {}, [&](std::uint32_t leaf) { return leaves_[leaf].value.path; });
   text_bytes_ += static_cast<std::int64_t>(item.leaves.size() * sizeof(item.leaves[0]));
   place->last_item = static_cast<std::uint32_t>(items_.size());

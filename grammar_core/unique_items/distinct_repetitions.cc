@@ -74,7 +74,7 @@ bool DistinctArrays::MayRepeatInString(Id id, unsigned char byte) const {
   });
 }
 
-// The bytes are not known to be right: those that are not take care of themselves.
+// The bytes are not known to be right: wrong ones take care of themselves.
 bool DistinctArrays::MayBeginAnother(Id id, absl::string_view bytes) const {
   const Place& place = places_[id];
   const absl::string_view path = place.path;

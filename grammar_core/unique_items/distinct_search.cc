@@ -7,7 +7,7 @@
 // their values are few (1, 1.0, 10e-1), so only one spelling of each number is followed.
 //
 // Invariant  an answer that is kept in known_ends is exact: true for all places on the path that
-//            was found, false for all that were met when nothing is left, but for numbers whose
+//            was found, false for all that were met when nothing is left, except numbers whose
 //            other spellings were not tried.
 // Cost       one step of a way for each byte class of each place; at most search_states places,
 //            after which the row fails with the limit's name.

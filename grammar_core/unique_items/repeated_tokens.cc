@@ -1,5 +1,5 @@
 // Tokens that may hold parts of more than one item are tried one by one, along their common
-// beginnings. Of those that end a string less tells enough (item_ends.h). All other tokens stay
+// beginnings. Less tells enough where they end a string (item_ends.h). All other tokens stay
 // within one item. They matter only where it may become the equal of one before it, and are found
 // along the vocabulary's trie.
 //

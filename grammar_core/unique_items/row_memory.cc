@@ -47,7 +47,7 @@ RowMemory::State RowMemory::Scratch::Keep(State state) {
   const bool is_new = IsOwn(state) && IndexOf(state) >= states_;
   Ways ways = is_new ? std::move(states[IndexOf(state)].ways) : Ways();
   // The state to keep is made of what lies behind the mark; its arrays are moved down before the
-  // rest is given back, and it is numbered anew at the end.
+  // rest is given back, and it gets a new number at the end.
   assert(memory_->scratches_ > 0 && states.size() >= states_ && "scratches end in their order");
   states.erase(states.begin() + static_cast<std::ptrdiff_t>(states_), states.end());
   if (is_new) {

@@ -193,7 +193,7 @@ void AnswerReader::EndValue(std::uint32_t at) {
   Go(plan_->members->style->nests() ? Stage::kTail : Stage::kMember, at);
 }
 
-// Of a member that may be a string.
+// Begins the value of a member, which may be a string.
 bool AnswerReader::Value() {
   assert(plan_->members.has_value() && !message_.calls.empty());
   State& s = state_;

@@ -4,7 +4,7 @@
 //
 // Invariant  groups_ and the stack's open levels match; a look-ahead is the last element of its
 //            rule.
-// Cost       linear in the text, but for the look ahead, which reads a name twice.
+// Cost       linear in the text; only the look ahead reads a name twice.
 // Source     llama.cpp's GBNF; xgrammar's EBNF, as it is read and as it is printed.
 #include "grammar_core/frontend/ebnf/ebnf_reader.h"
 

@@ -1,5 +1,5 @@
 // Values are views of a flat tree: a node has its end, so the children of one are met by steps from
-// end to end. What is written keeps every byte of the text as it is, but for those that JSON must
+// end to end. What is written keeps every byte of the text as it is, except those that JSON must
 // escape.
 //
 // Invariant  what is written is read back as the same value.

@@ -1,6 +1,6 @@
 // One loop over the bytes and a stack of open brackets. A value is a node in the order of the text;
 // when a bracket closes its node gets the index behind its last child. Strings without escapes are
-// views of the source, the others are made anew and kept by the tree.
+// views of the source; the tree makes and keeps the others.
 //
 // Invariant  a parent stands before its children; the open brackets are the ancestors of what is
 //            read.
@@ -220,7 +220,7 @@ absl::Status Reader::CheckCharacter() {
                                              : SyntaxError(at_, "the text is not valid UTF-8");
 }
 
-// A string without escapes is a piece of the source; one with escapes is made anew.
+// A string without escapes is a piece of the source; one with escapes is unescaped into the tree.
 absl::Status Reader::ReadString(absl::string_view* out) {
   assert(Has('"'));
   const std::size_t first = ++at_;

@@ -26,8 +26,8 @@
 namespace maskd {
 namespace {
 
-// Terminals that hold the texts with a beginning in some lazy terminals, and definitions written
-// anew with what their terminals may not begin with.
+// Terminals that hold the texts with a beginning in some lazy terminals, and definitions rewritten
+// with what their terminals may not begin with.
 class LazyWriter {
  public:
   LazyWriter(SourceReading& reading, SourceGrammar& grammar)

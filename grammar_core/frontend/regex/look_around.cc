@@ -389,7 +389,7 @@ CharSet LookAround::NearestOf(Side side, const ContextLanguage& rest) {
   return all;
 }
 
-// Of a part of one character.
+// The characters of a part that takes one.
 CharSet LookAround::CharactersOf(const PatternPart& part) {
   CharSet all;
   if (part.plain()) {

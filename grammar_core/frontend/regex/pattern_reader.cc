@@ -4,7 +4,7 @@
 //
 // Invariant  groups_ is never empty: its first is the pattern itself. Flags that a group sets end
 //            with it.
-// Cost       linear in the text, but for what look_around.cc takes. A character's language is made
+// Cost       linear in the text, besides what look_around.cc takes. A character's language is made
 //            once for each of the two ways to fold.
 // Bounds     limits.source_depth groups.
 // Source     ECMA-262 and RE2, where they agree.

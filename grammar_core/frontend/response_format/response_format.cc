@@ -50,7 +50,7 @@ absl::StatusOr<ReadResult> ReadSchema(const JsonValue& schema, GrammarSource sou
   return read;
 }
 
-// Members beside those that are read.
+// Members that nobody reads.
 void WarnOfOthers(const JsonValue& object, std::initializer_list<absl::string_view> known,
                   std::vector<Diagnostic>* warnings) {
   for (const JsonValue member : object.children()) {

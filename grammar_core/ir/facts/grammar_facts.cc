@@ -33,7 +33,7 @@ constexpr std::uint32_t kBlockPunctuation = 3;
 // An item has none but the quotes.
 constexpr std::uint32_t kItemPunctuation = 2;
 
-// Of a member's line: the line feed, and the spaces where no level is around the object.
+// What begins a member's line: the line feed, and the spaces where no level is around the object.
 std::uint32_t LineBytes(const ObjectSpec& spec) { return spec.is_block() ? spec.indent + 1 : 0; }
 
 Hash128 HashTokens(const TokenSpec& spec, Hash128 hash) {
@@ -321,8 +321,8 @@ std::uint32_t GrammarFacts::MarkingBytes(const ObjectSpec& spec,
   return bytes;
 }
 
-// Members that are not required count as the smallest of all. Of the conditions that hold from the
-// start on the dearest one counts, if its member is dearer than all of those.
+// Members that are not required count as the smallest of all. The dearest condition that holds from
+// the start on counts, if its member is dearer than all of those.
 GrammarFacts::NodeFacts GrammarFacts::ObjectFacts(const ObjectSpec& spec) const {
   NodeFacts facts;
   facts.descent = 1;

@@ -45,8 +45,8 @@ std::optional<std::int64_t> InUnits(const Decimal& number, std::int64_t scale) {
   return number.negative ? -units : units;
 }
 
-// The multiples of at most one divisor. Of a number in units of its last decimal the rest is left
-// out, which makes it no more.
+// The multiples of at most one divisor. A number in units of its last decimal loses its
+// rest, which makes it no more.
 std::int64_t CountBetween(const NumberSpec& spec, const NumberInterval& interval) {
   if (!interval.min.has_value() || !interval.max.has_value()) return kAmpleTexts;
   if (spec.multiple_of.size() > 1 || !spec.not_multiple_of.empty()) return 0;
@@ -138,7 +138,7 @@ std::int64_t LeastValues::Most(const IrNode& n) const {
   return most;
 }
 
-// Branches may have values in common, but for the words true, false and null.
+// Branches may have values in common, except the words true, false and null.
 std::int64_t LeastValues::CountChoice(const IrNode& n) const {
   std::int64_t words = 0;
   std::int64_t most = 0;

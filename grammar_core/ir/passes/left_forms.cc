@@ -136,8 +136,8 @@ LeftForm LeftForms::OfAlt(const IrNode& n) {
   return Union(ways);
 }
 
-// The first round that is not empty, and the others; where a round may be empty, any number of
-// those that are left.
+// The first round that is not empty, and the others; where a round may be empty, any number of the
+// remaining rounds.
 LeftForm LeftForms::OfRepeat(const IrNode& n) {
   const NodeId body = ir_.children[n.first_child];
   assert(n.child_count == 1 && forms_.contains(body));

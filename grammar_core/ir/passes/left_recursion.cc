@@ -80,7 +80,7 @@ class CycleSearch {
   std::vector<NodeId> next_;
 };
 
-// Writes the grammar anew. A wanted rule keeps its name; where the texts of a rule that are not
+// Rewrites the grammar. A wanted rule keeps its name; where the texts of a rule that are not
 // empty are needed by themselves they get a rule of their own.
 class Rewriter {
  public:

@@ -1,5 +1,5 @@
 // email: the Mailbox of RFC 5321, section 4.1.2; idn-email: with the characters that RFC 6531 adds.
-// Of address literals those that are registered: IPv4 and IPv6.
+// The registered address literals are IPv4 and IPv6.
 #include <string>
 
 #include "absl/strings/str_cat.h"

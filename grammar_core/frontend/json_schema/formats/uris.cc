@@ -1,6 +1,6 @@
 // uri and uri-reference (RFC 3986, appendix A), iri and iri-reference (RFC 3987, section 2.2),
-// uri-template (RFC 6570, section 2, with erratum 6937: the apostrophe is a literal). Of the
-// template's operators those that have a meaning: the reserved ones are left out.
+// uri-template (RFC 6570, section 2, with erratum 6937: the apostrophe is a literal). A
+// template has the operators with a meaning; the reserved ones are left out.
 #include <string>
 
 #include "absl/strings/str_cat.h"

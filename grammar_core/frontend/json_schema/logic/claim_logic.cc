@@ -380,7 +380,7 @@ Claim ClaimLogic::HasMember(const JsonValue& name, bool negated) {
   return {.kind = Kind::kHas, .negated = negated, .keyword = K::kRequired, .at = known};
 }
 
-// Of a member that is of the same name and schema elsewhere too, the first such place.
+// The first place of a member that stands with the same name and schema elsewhere, too.
 Claim ClaimLogic::FailingElement(const Claim& failing, const JsonValue& at) {
   JsonId element = at.id();
   if (failing.keyword == K::kProperties) {

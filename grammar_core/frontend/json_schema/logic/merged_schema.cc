@@ -7,7 +7,7 @@
 //
 // Invariant  own[i] and locals[i] are the same schema. Each range keeps the keyword that set its
 //            end, for the error.
-// Cost       linear in the assertions, but for facets and those who watch, which are compared with
+// Cost       linear in the assertions, except that facets and those who watch are compared with
 //            one another; taken from the budget.
 #include "grammar_core/frontend/json_schema/logic/merged_schema.h"
 

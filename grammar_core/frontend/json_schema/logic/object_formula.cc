@@ -162,7 +162,7 @@ Clauses ObjectFormula::RuledOut(const Claim& violated) {
   return all;
 }
 
-// Of a schema's own keywords only those about objects; the value is known to be one.
+// Only the schema's own keywords about objects count; the value is known to be one.
 std::optional<Clauses> ObjectFormula::OfOwn(const Claim& own) {
   assert(own.kind == Kind::kOwn && !own.negated);
   const SchemaView& view = logic_.view(own);

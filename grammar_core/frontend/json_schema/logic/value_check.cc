@@ -252,7 +252,7 @@ absl::StatusOr<bool> ValueChecker::ChoiceHolds(const Look& look, Keyword keyword
   return BranchesHold(look, at, keyword == K::kOneOf);
 }
 
-// A second branch that holds settles oneOf. anyOf is settled by the first, but for watchers.
+// A second branch that holds settles oneOf. The first one settles anyOf, except for watchers.
 absl::StatusOr<bool> ValueChecker::BranchesHold(const Look& look, const JsonValue& list,
                                                 bool exactly_one) {
   assert(list.is_array());

@@ -92,7 +92,7 @@ absl::Status AddVocabulary(const JsonValue& entry, const JsonValue& uri, Dialect
   return absl::OkStatus();
 }
 
-// Of the meta-schema `text`, which `uri` names.
+// The dialect of the meta-schema `text`, which `uri` names.
 absl::StatusOr<Dialect> ReadMetaSchema(absl::string_view text, const JsonValue& uri,
                                        const Limits& limits) {
   const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(text, limits);

@@ -36,7 +36,7 @@ Hash128 HashOfDialect(const Dialect& dialect) {
   return Mix(hash, (dialect.named ? 1 : 0) + (dialect.format_assertion ? 2 : 0));
 }
 
-// Of a schema without keywords: such ones have a view in common.
+// The view that all schemas without keywords have in common.
 Hash128 HashOfBare(const JsonValue& schema, const Dialect& dialect) {
   return Mix(HashOfDialect(dialect), static_cast<std::uint64_t>(schema.type()));
 }

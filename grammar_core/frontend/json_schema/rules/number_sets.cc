@@ -76,7 +76,7 @@ class NumberCollector {
   // Canonical spelling writes an integer without a fraction, though 1.0 is one.
   void LeaveFractionsOut() { plain_ = true; }
 
-  // Of the units, which never are too many, but may be finer than the divisors allow.
+  // There are never too many units, but they may be finer than the divisors allow.
   bool TakeDivisor(const Decimal& divisor, bool negated) {
     std::vector<Decimal>& divisors = negated ? spec_.not_multiple_of : spec_.multiple_of;
     divisors.push_back(divisor);

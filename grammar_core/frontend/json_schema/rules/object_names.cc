@@ -37,7 +37,7 @@ constexpr std::size_t kPatternsAStep = 4;
 
 }  // namespace
 
-// Which tests a name passes: every choice of them, but for patterns that no name matches together.
+// Which tests a name passes: every choice of them, without patterns that no name matches together.
 // Ends as soon as there are too many.
 std::vector<std::vector<bool>> ObjectNames::Selections() const {
   std::vector<PatternEnds> ends;

@@ -299,7 +299,7 @@ class ObjectMaker {
     return visited.ok() ? status : visited;
   }
 
-  // Of the values of a name that is written twice one is the member's, readers differ in which. So
+  // A name that is written twice has two values, and readers differ in which is the member's. So
   // a condition must not hold by a mark that another value of the same name does not leave.
   void NoteUndoable(const std::vector<Way>& ways) {
     for (const Way& way : ways) {

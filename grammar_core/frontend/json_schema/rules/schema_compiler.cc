@@ -35,7 +35,7 @@ constexpr std::size_t kMaxPlaceBytes = 200;
 constexpr std::size_t kMaxFaults = 1000;
 // Units of work of one set of schemas that is put together.
 constexpr std::int64_t kTaskUnits = 8;
-// Of a set of more claims than these each so many are a further unit: it is kept, with a key.
+// A set of claims costs a further unit for each so many of them: it is kept, with a key.
 constexpr std::size_t kUsualClaims = 16;
 constexpr std::int64_t kKeptClaimsAUnit = 2;
 // Choices within choices of a string's language.
