@@ -130,11 +130,6 @@ void OwnClosing::AddInString(TokenMask tokens) {
   AddLeaving(leaving);
 }
 
-void OwnClosing::AddEach(const Tokens& tokens) {
-  for (const TokenId id : tokens)
-    if (Fits(id)) fitting_.Allow(id);
-}
-
 // One token stands for the others, but for those that make the string at hand equal to another one:
 // the row has written that already, or the ending will.
 void OwnClosing::AddWithin(TokenMask tokens) {
@@ -199,7 +194,7 @@ void OwnClosing::AddOutside(const TokenMask& tokens) {
 }
 
 void OwnClosing::AddAlike(const Tokens& tokens) {
-  if (tokens.size() <= kFewTokens) return AddEach(tokens);
+  if (tokens.empty()) return;
   FindTaken();
   std::optional<Ending> ending;  // of the one that stands for the others
   std::string before;

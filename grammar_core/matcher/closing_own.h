@@ -56,8 +56,6 @@ class OwnClosing {
   using Tokens = std::vector<TokenId>;
   static constexpr int kMaxLooks = 256;
   static constexpr std::int64_t kStepWork = 4'000;
-  // So few tokens of a level are looked at one by one.
-  static constexpr std::size_t kFewTokens = 3;
 
   // An ending, and the states of the automaton before each byte of it and behind the last one.
   struct Ending : Endings::Spelled {
@@ -82,7 +80,6 @@ class OwnClosing {
   void AddOutside(const TokenMask& tokens);
   // Tokens of one level that begin no known ending: one stands for those that write another value.
   void AddAlike(const Tokens& tokens);
-  void AddEach(const Tokens& tokens);
 
   // Whether an ending behind `id` has at most `rest_`; `*ending`, where asked for: that.
   bool Fits(TokenId id, Ending* ending = nullptr);

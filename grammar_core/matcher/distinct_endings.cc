@@ -245,8 +245,7 @@ void Endings::TakeBytesOfFewerTokens(const TokenStepper& stepper, State state, D
   assert(std::ranges::is_sorted(ending->replaced) && "places on the way to the end");
   for (const std::size_t at : ending->replaced) {
     if (!work.Spend(WorkOfPieces(text))) return;
-    std::vector<ByteChoice> others = BytesOfFewerTokens(stepper.search(), text, at);
-    others.resize(std::min(others.size(), kMaxTried));
+    const std::vector<ByteChoice> others = BytesOfFewerTokens(stepper.search(), text, at);
     const std::vector<State> before = path;
     const char byte = text[at];
     const bool has_other = std::ranges::any_of(others, [&](const ByteChoice& other) {

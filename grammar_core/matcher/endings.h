@@ -117,8 +117,6 @@ class Endings {
   // member before it. Beyond kNear only where each byte so far makes the text two bytes longer.
   static constexpr std::size_t kMaxBack = 32;
   static constexpr std::size_t kNear = 3;
-  // Bytes that are tried at one place for the sake of fewer tokens.
-  static constexpr std::size_t kMaxTried = 8;
   // Arrays of distinct items one behind the other that are looked at at once, and bytes of all.
   static constexpr int kMaxDistinctDepth = 16;
   static constexpr std::size_t kMaxDistinctBytes = 4 * ShortestTexts::kMaxBytes;
