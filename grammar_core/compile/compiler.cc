@@ -34,7 +34,7 @@ namespace {
 // The longest text of which tokens are counted for options.max_tokens.
 constexpr int kMaxShortestBytes = 1 << 16;
 // For a search for one in a grammar that names tokens.
-constexpr std::int64_t kSoonWork = 100'000;
+constexpr std::int64_t kSoonWork = 3'000;
 
 std::int64_t MicrosSince(Budget::Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::microseconds>(Budget::Clock::now() - start)
