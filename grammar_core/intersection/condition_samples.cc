@@ -15,7 +15,7 @@ namespace maskd {
 namespace {
 
 // Words of samples looked at, and questions asked, in about a unit of work.
-constexpr std::size_t kLooksPerUnit = 64;
+constexpr std::size_t kLooksPerUnit = 16;
 constexpr std::int64_t kQuestionsPerUnit = 4;
 
 }  // namespace
@@ -65,14 +65,14 @@ const ConditionSamples::Row& ConditionSamples::WithinLength(std::uint32_t max_ch
 // all so far, so a condition is tried only on samples that met those before it.
 bool ConditionSamples::HaveText(const ConditionList& list, std::uint32_t max_chars, Work& work) {
   const Row& within = WithinLength(max_chars);
-  for (std::size_t word = 0; word < within.size(); ++word) {
-    Bits bits = within[word];
-    for (std::size_t i = 0; bits != 0 && i < list.size(); ++i)
+  std::size_t looks = 0;
+  Bits bits = 0;
+  for (std::size_t word = 0; bits == 0 && word < within.size() && work.ok(); ++word) {
+    bits = within[word];
+    for (std::size_t i = 0; bits != 0 && i < list.size(); ++i, ++looks)
       bits = MetBy(list[i], word, bits, work);
-    if (!work.ok()) return false;
-    if (bits != 0) return true;
   }
-  return false;
+  return ChargeLooks(looks, work) && bits != 0;
 }
 
 bool ConditionSamples::VisitUnmetPairs(const ConditionList& list, std::uint32_t max_chars,
@@ -92,7 +92,7 @@ bool ConditionSamples::VisitUnmetPairs(const ConditionList& list, std::uint32_t 
   };
   fill();
   const std::size_t looks = list.size() * list.size() / 2 + list.size() * stride;
-  if (!work.Spend(static_cast<std::int64_t>(looks / kLooksPerUnit))) return false;
+  if (!ChargeLooks(looks, work)) return false;
   for (std::size_t i = 0; i < list.size() && work.ok(); ++i) {
     for (std::size_t j = i + 1; j < list.size(); ++j) {
       if (have_common(i, j)) continue;
@@ -113,7 +113,7 @@ bool ConditionSamples::VisitRefused(const ConditionList& list, std::uint32_t max
   };
   ConditionList part;
   Row common = WithinLength(max_chars);
-  while (work.Spend(1 + static_cast<std::int64_t>(list.size() * common.size() / kLooksPerUnit))) {
+  while (work.Spend() && ChargeLooks(list.size() * common.size(), work)) {
     if (has_some(common)) {
       const std::optional<ConditionId> refuser = RefuserOf(list, common, work);
       if (!refuser.has_value()) return true;
@@ -146,6 +146,13 @@ std::optional<ConditionId> ConditionSamples::RefuserOf(const ConditionList& list
 void ConditionSamples::Restrict(ConditionId id, Row* samples, Work& work) {
   for (std::size_t word = 0; word < samples->size(); ++word)
     if ((*samples)[word] != 0) (*samples)[word] = MetBy(id, word, (*samples)[word], work);
+}
+
+bool ConditionSamples::ChargeLooks(std::size_t looks, Work& work) {
+  looks_ += looks;
+  const auto units = static_cast<std::int64_t>(looks_ / kLooksPerUnit);
+  looks_ %= kLooksPerUnit;
+  return units == 0 ? work.ok() : work.Spend(units);
 }
 
 ConditionSamples::Known& ConditionSamples::KnownOf(ConditionId id) {

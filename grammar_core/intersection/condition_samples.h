@@ -86,6 +86,9 @@ class ConditionSamples {
   // The samples of at most so many characters; valid until the next call.
   const Row& WithinLength(std::uint32_t max_chars);
   void Clear();
+  // Charges a unit for so many words of samples looked at; what is less waits for the next call, as
+  // most calls look at few. False where `work` failed.
+  bool ChargeLooks(std::size_t looks, Work& work);
   // Has room for all samples; valid until some are added.
   Known& KnownOf(ConditionId id);
   // Those of `samples`, bits of a word, that meet the condition.
@@ -110,6 +113,7 @@ class ConditionSamples {
   std::vector<Within> within_;  // by the length modulo kLengths, made when first asked for
   std::deque<Known> known_;     // by condition
   std::vector<Question> open_;
+  std::size_t looks_ = 0;        // not charged yet
   std::int64_t held_bytes_ = 0;  // of the rows in known_
 };
 

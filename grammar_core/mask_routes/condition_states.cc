@@ -78,6 +78,9 @@ std::uint32_t ConditionStates::StateOf(std::uint32_t place, const PartialChar& p
 
 ConditionStates::Next ConditionStates::Step(std::uint32_t index, unsigned char byte) {
   assert(index < states_.size() && "a state of this walk");
+  // A walk charges its own nodes, which steps from states to known ones are far cheaper than these.
+  constexpr std::uint64_t kStepsPerUnit = 8;
+  if (++steps_ % kStepsPerUnit == 0 && !work_->Spend()) return {};
   const State state = states_[index];
   const Place& place = places_[state.place];
   const CharStep step = StepChar(state.partial, byte);

@@ -72,6 +72,7 @@ class ConditionStates {
   std::vector<Place> places_;
   absl::flat_hash_map<PlaceKey, std::uint32_t> place_ids_;  // or kNone
   std::vector<State> states_;
+  std::uint64_t steps_ = 0;
   absl::flat_hash_map<StateKey, std::uint32_t> state_ids_;
 };
 

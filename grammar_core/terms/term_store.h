@@ -246,7 +246,7 @@ class TermStore {
   static constexpr std::int64_t kFactoringBranches = 64;
 
   // Parts of lists, looked up, sorted or hashed, that take as long as one unit of work.
-  static constexpr std::int64_t kEffortPerUnit = 8;
+  static constexpr std::int64_t kEffortPerUnit = 32;
 
   // Of more branches none is looked for in the others.
   static constexpr std::size_t kMaxAbsorbed = 256;

@@ -2,6 +2,7 @@
 #include "grammar_core/intersection/condition_samples.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <random>
@@ -144,6 +145,17 @@ void ExpectRefused(Parts* parts, const Texts& texts, std::uint32_t max_chars) {
       }));
   EXPECT_LE(visits, 1);  // as no text is added that meets it
   if (HasText(*parts, texts, list, max_chars)) EXPECT_EQ(visits, 0);
+}
+
+TEST(ConditionSamplesTest, LooksAreWorkHoweverFewACallTakes) {
+  Random random(1);
+  Parts parts(&AnyNode, 3, &random);
+  Budget budget({.work = 100'000});
+  Work work(budget);
+  const bool have = parts.samples().HaveText(parts.list(), 9, work);
+  const std::int64_t before = budget.spent();
+  for (int i = 0; i < 1'600; ++i) ASSERT_EQ(parts.samples().HaveText(parts.list(), 9, work), have);
+  EXPECT_GE(budget.spent() - before, 100);
 }
 
 TEST(ConditionSamplesTest, SayWhatTheTextsMeet) {

@@ -1,6 +1,7 @@
 // Walks in products against the prefix oracle.
 #include "grammar_core/mask_routes/condition_states.h"
 
+#include <cstdint>
 #include <optional>
 #include <random>
 #include <string>
@@ -69,6 +70,18 @@ TEST_F(ConditionStatesTest, AStateIsMetOnce) {
   ASSERT_TRUE(one.has_value());
   EXPECT_EQ(states_.Step(*at, 'a').within, one);
   EXPECT_NE(one, at);
+}
+
+TEST_F(ConditionStatesTest, StepsToKnownStatesAreWorkToo) {
+  Budget budget({.work = 100'000});
+  Work work(budget);
+  ConditionStates states(&grammar_.automaton(), &work);
+  const auto at = states.Enter(grammar_.Behind("[\""));
+  ASSERT_TRUE(at.has_value());
+  states.Step(*at, 'a');
+  const std::int64_t before = budget.spent();
+  for (int i = 0; i < 800; ++i) ASSERT_TRUE(states.Step(*at, 'a').within.has_value());
+  EXPECT_GE(budget.spent() - before, 100);
 }
 
 TEST_F(ConditionStatesTest, OnlyStringsUnderSeveralConditionsAreEntered) {
