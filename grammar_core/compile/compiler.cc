@@ -138,7 +138,7 @@ class Compiler {
     const int most = g.source_.options.max_tokens.value_or(0);
     if (most == 0) return absl::OkStatus();
     const RowStates row(g.automaton());
-    const TokenSearch search = {&row, &g.tokenizer_->index(), {}};
+    const TokenSearch search = {&row, &g.tokenizer_->index(), {}, &g.tokenizer_->masks()};
     const RowStates::State start = row.start();
     const auto few = FewTokens(search, start, kMaxShortestBytes, work);
     if (few.ok() && std::ssize(*few) <= most) return absl::OkStatus();

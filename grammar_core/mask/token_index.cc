@@ -7,6 +7,11 @@
 #include "grammar_core/mask/token_index.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 
 #include "grammar_core/base/char_set.h"
 #include "grammar_core/base/utf8.h"
@@ -30,6 +35,27 @@ TokenIndex::TokenIndex(std::shared_ptr<const Vocabulary> vocabulary)
     for (const unsigned char byte : bytes) set.set(byte);
     common_runs_.push_back({set, std::make_shared<const RunIndex>(*vocabulary_, set)});
   }
+  digits_are_alone_ = FindDigitsAlone();
+}
+
+// Nodes of a trie are parts of tokens: only those that may be of a number are entered.
+bool TokenIndex::FindDigitsAlone() const {
+  const std::span<const TrieNode> nodes = trie_->nodes();
+  std::array<bool, TokenTrie::kMaxDepth + 1> is_digit = {};  // the byte at each depth
+  for (std::size_t i = 0; i < nodes.size();) {
+    const TrieNode& node = nodes[i];
+    const auto byte = static_cast<char>(node.byte);
+    const bool is_of_number = absl::StrContains(kNumberBytes, byte);
+    if (!is_of_number && is_digit[node.depth - 1]) return false;
+    is_digit[node.depth] = absl::ascii_isdigit(static_cast<unsigned char>(byte));
+    i += is_of_number ? 1 : node.skip;
+  }
+  return std::ranges::none_of(trie_->long_tokens(), [&](TokenId id) {
+    const absl::string_view bytes = vocabulary_->TokenBytes(id);
+    const std::size_t end = bytes.find_first_not_of(kNumberBytes);
+    return end != absl::string_view::npos && end > 0 &&
+           absl::ascii_isdigit(static_cast<unsigned char>(bytes[end - 1]));
+  });
 }
 
 std::shared_ptr<const RunIndex> TokenIndex::CommonRuns(const std::bitset<256>& set) const {

@@ -12,6 +12,8 @@
 #include <span>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+
 #include "grammar_core/mask/run_index.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/mask/token_trie.h"
@@ -20,6 +22,9 @@
 namespace maskd {
 
 using AsciiBits = std::bitset<128>;
+
+// All bytes that a number of JSON may have.
+inline constexpr absl::string_view kNumberBytes = "0123456789+-.eE";
 
 // Strings over an alphabet: some ASCII characters and, or not, all others, with or without the
 // spaces among those (SpacesBeyondAscii()); at most so many.
@@ -80,6 +85,10 @@ class TokenIndex {
   // The runs of JSON's white space or of digits, made beforehand; null for another set.
   [[nodiscard]] std::shared_ptr<const RunIndex> CommonRuns(const std::bitset<256>& set) const;
 
+  // Whether no token has a digit and behind it what belongs to no number, all before that being of
+  // a number: then a number that goes on ends where a token does.
+  [[nodiscard]] bool digits_are_alone() const { return digits_are_alone_; }
+
   // The tokens that are well-formed strings of the class.
   [[nodiscard]] TokenMask TokensWithin(const CharacterClass& characters) const;
   // A trie of all tokens that match any clause of `candidates`; where these are many, of others
@@ -98,6 +107,7 @@ class TokenIndex {
 
   void IndexToken(TokenId id);
   void SortTokens();
+  [[nodiscard]] bool FindDigitsAlone() const;
   [[nodiscard]] std::vector<TokenTrie::Entry> EntriesOf(std::span<const TokenId> ids) const;
 
   std::shared_ptr<const Vocabulary> vocabulary_;
@@ -114,6 +124,7 @@ class TokenIndex {
     std::shared_ptr<const RunIndex> runs;
   };
   std::vector<Runs> common_runs_;
+  bool digits_are_alone_ = false;
 };
 
 }  // namespace maskd

@@ -414,4 +414,11 @@ std::optional<Closure> FindStructuralClosure(Automaton* automaton, TermId state,
   return Search(automaton, kMaxLevel, &work).Structural(state);
 }
 
+const Term* FreeString(const TermStore& store, TermId state) {
+  const Term& cell = store.term(store.PartsOf(state).cell);
+  if (!IsBetweenCharacters(cell) || !IsJsonString(AsEncode(cell).partial.spelling)) return nullptr;
+  const Term& text = store.term(AsEncode(cell).characters);
+  return IsRepeatOfSet(store, text) ? &text : nullptr;
+}
+
 }  // namespace maskd

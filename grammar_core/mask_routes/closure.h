@@ -21,6 +21,7 @@
 #include "grammar_core/base/work.h"
 #include "grammar_core/mask/token_index.h"
 #include "grammar_core/terms/term.h"
+#include "grammar_core/terms/term_store.h"
 
 namespace maskd {
 
@@ -41,6 +42,10 @@ Closure FindClosure(Automaton* automaton, TermId state, int longest, Work& work)
 // By the form of the term, for a repeat of one set of characters, less some strings: free strings,
 // strings of bounded length, undeclared names. Nothing for other states. Looks at two states only.
 std::optional<Closure> FindStructuralClosure(Automaton* automaton, TermId state, Work& work);
+
+// The repeat of one set of characters that `state` begins with, inside of a JSON string of either
+// spelling and between two characters; or null.
+const Term* FreeString(const TermStore& store, TermId state);
 
 }  // namespace maskd
 

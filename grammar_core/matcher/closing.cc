@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "grammar_core/completion/fewest_tokens.h"
+#include "grammar_core/completion/late_states.h"
 #include "grammar_core/completion/shortest_path.h"
 #include "grammar_core/matcher/closing_levels.h"
 #include "grammar_core/matcher/closing_own.h"
@@ -76,14 +77,21 @@ MaskRef Stored(const TokenStepper& stepper, const MaskRef& mask, TokenMask narro
 ClosingMasks::ClosingMasks()
     : endings_(std::make_unique<Endings>()),
       levels_(std::make_unique<ClosingLevels>()),
-      far_strings_(std::make_unique<FarStrings>()) {}
+      far_strings_(std::make_unique<FarStrings>()),
+      late_(std::make_unique<LateStates>()) {}
 
 ClosingMasks::~ClosingMasks() = default;
 
 std::int64_t ClosingMasks::held_bytes() const {
   constexpr std::int64_t kBytesAKnown = 64;
   return endings_->held_bytes() + levels_->held_bytes() + far_strings_->held_bytes() +
-         static_cast<std::int64_t>(known_.size()) * kBytesAKnown;
+         late_->held_bytes() + static_cast<std::int64_t>(known_.size()) * kBytesAKnown;
+}
+
+TokenSearch ClosingMasks::SearchOf(const TokenStepper& stepper) const {
+  TokenSearch search = stepper.search();
+  search.late = late_.get();
+  return search;
 }
 
 MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, State state, const MaskRef& mask,
@@ -93,7 +101,8 @@ MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, State state, const Mas
   const RowStates::Scratch scratch(states);
   assert(mask != nullptr && "a position without a mask is not narrowed");
   const int rest = tokens_left - 2;  // behind this token, and without the stop id
-  if (LeastTokens(stepper.search(), state) > rest + 1) return mask;  // whatever is searched
+  late_->ForgetOthers(stepper.automaton_serial());
+  if (LeastTokens(SearchOf(stepper), state) > rest + 1) return mask;  // whatever is searched
   Budget budget = ClosingBudget(kLevelsWork);
   Work work(budget);
   if (levels_->IsFarNumber(stepper, state, rest, endings_.get(), work)) return mask;
@@ -172,7 +181,7 @@ TokenMask ClosingMasks::Searched(const TokenStepper& stepper, State state, const
     found.Allow(ending.front());
     return true;
   };
-  const TokenSearch search = stepper.search();
+  const TokenSearch search = SearchOf(stepper);
   if (begins(endings_->Tokens(stepper, state)) ||
       begins(OtherEnding(stepper, state, endings_.get(), rest + 1)) ||
       begins(TokensOfShortest(search, state)))

@@ -33,6 +33,8 @@ class ClosingLevels;
 struct ClosingLevelList;
 class Endings;
 class FarStrings;
+class LateStates;
+struct TokenSearch;
 class TokenStepper;
 
 // Masks of rows whose tokens are counted, with what was learnt of how soon their texts can end.
@@ -70,6 +72,8 @@ class ClosingMasks {
                      const ClosingLevelList& levels, std::size_t fitting_levels, int rest);
   MaskRef NarrowOwn(const TokenStepper& stepper, State state, const MaskRef& mask,
                     const ClosingLevelList& levels, int rest);
+  // For rows of `stepper`, with what is known of states that cannot end soon.
+  [[nodiscard]] TokenSearch SearchOf(const TokenStepper& stepper) const;
   // Where the known endings leave nothing: some tokens that fit, or nothing.
   TokenMask Searched(const TokenStepper& stepper, State state, const TokenMask& mask, int rest);
 
@@ -80,6 +84,7 @@ class ClosingMasks {
   std::unique_ptr<Endings> endings_;
   std::unique_ptr<ClosingLevels> levels_;
   std::unique_ptr<FarStrings> far_strings_;
+  std::unique_ptr<LateStates> late_;
   absl::flat_hash_map<Cut, std::weak_ptr<const TokenMask>> known_;
 };
 

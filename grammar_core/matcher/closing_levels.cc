@@ -5,46 +5,23 @@
 //            them; a token that one of the states does not take is not in its mask.
 #include "grammar_core/matcher/closing_levels.h"
 
-#include <array>
-#include <span>
-
-#include "absl/strings/match.h"
-
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/matcher/closing_level_maker.h"
 #include "grammar_core/matcher/closing_strings.h"
+#include "grammar_core/rows/number_ends.h"
 #include "grammar_core/rows/row_states.h"
-#include "grammar_core/terms/number_terms.h"
 #include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
 
-bool IsDigit(unsigned char byte) { return byte >= '0' && byte <= '9'; }
-
 // What completes a number in any state, at most.
 constexpr int kNumberBytesLeft = 64;
 
-// Whether no token has a digit and behind it what belongs to no number, all before that being of a
-// number. Nodes of a trie are parts of tokens: only those that may be of a number are entered.
-bool DigitsAreAlone(const TokenIndex& index) {
-  const std::span<const TrieNode> nodes = index.trie().nodes();
-  std::array<bool, TokenTrie::kMaxDepth + 1> is_digit = {};  // the byte at each depth
-  for (std::size_t i = 0; i < nodes.size();) {
-    const TrieNode& node = nodes[i];
-    const auto byte = static_cast<unsigned char>(node.byte);
-    const bool is_of_number = absl::StrContains(kNumberBytes, static_cast<char>(byte));
-    if (!is_of_number && is_digit[node.depth - 1]) return false;
-    is_digit[node.depth] = IsDigit(byte);
-    i += is_of_number ? 1 : node.skip;
-  }
-  return std::ranges::none_of(index.trie().long_tokens(), [&](TokenId id) {
-    const absl::string_view bytes = index.vocabulary().TokenBytes(id);
-    const std::size_t end = bytes.find_first_not_of(kNumberBytes);
-    return end != absl::string_view::npos && end > 0 &&
-           IsDigit(static_cast<unsigned char>(bytes[end - 1]));
-  });
+bool IsApart(const TokenStepper& stepper, TermId state, Work& work) {
+  const TokenIndex& index = stepper.grammar().tokenizer().index();
+  return IsNumberApart(stepper.states(), index, state, work);
 }
 
 // Whether tokens are cut behind runs of `body` beforehand, as they are behind white space.
@@ -103,7 +80,6 @@ void ClosingLevels::ForgetOthers(const TokenStepper& stepper) {
   if (const std::uint64_t serial = stepper.automaton_serial(); serial != automaton_) {
     known_.clear();
     families_.clear();
-    digits_alone_ = DigitsAreAlone(stepper.grammar().tokenizer().index());
     held_bytes_ = 0;
     automaton_ = serial;
   }
@@ -111,26 +87,12 @@ void ClosingLevels::ForgetOthers(const TokenStepper& stepper) {
 
 // A number is in a new state after each token, so that its levels would be of no use again. What
 // stays within it is a few bytes from its end, and what begins behind it is known of the tail.
-bool ClosingLevels::IsNumberApart(const TokenStepper& stepper, TermId state, Work& work) const {
-  const RowStates& row = stepper.states();
-  if (!digits_alone_ || row.names_tokens() || row.limits_tokens() ||
-      row.automaton().tables().remembers())
-    return false;
-  const TermStore& store = row.automaton().store();
-  const auto [cell, tail] = store.PartsOf(state);
-  if (store.term(cell).kind != TermKind::kNumber) return false;
-  return std::ranges::all_of(kNumberBytes, [&, tail = tail](char byte) {
-    const auto next = row.automaton().Step(tail, static_cast<unsigned char>(byte), work);
-    return next == kNothingTerm;
-  });
-}
-
 bool ClosingLevels::IsFarNumber(const TokenStepper& stepper, State state, int rest,
                                 Endings* endings, Work& work) {
   ForgetOthers(stepper);
   const RowStates& row = stepper.states();
   const auto [cell, tail] = row.automaton().store().PartsOf(row.Shared(state));
-  if (tail == kEmptyTerm || !IsNumberApart(stepper, row.Shared(state), work)) return false;
+  if (tail == kEmptyTerm || !IsApart(stepper, row.Shared(state), work)) return false;
   const int behind = endings->Few(stepper, RowMemory::Of(tail), work);
   if (!work.ok() || behind > rest - kNumberBytesLeft) return false;
   if (!row.automaton().MayEnd(cell)) return true;
@@ -162,14 +124,14 @@ ClosingLevels::Levels ClosingLevels::Make(const TokenStepper& stepper, TermId st
   Automaton& automaton = stepper.states().automaton();
   const auto [cell, tail] = automaton.store().PartsOf(state);
   Levels behind = nullptr;
-  const bool is_number = IsNumberApart(stepper, state, work);
+  const bool is_number = IsApart(stepper, state, work);
   if (is_number && automaton.MayEnd(cell)) behind = Of(stepper, tail, nullptr, endings, work);
   ClosingLevelMaker maker(stepper, endings, &work);
   if (is_number) return maker.MakeOfNumber(state, behind.get());
   if (!family->has_value() || ClosingLevelMaker::IsFew(mask)) return maker.Make(state, mask);
   (*family)->most = kUnbounded;
   if (!(*family)->is_run) return maker.MakeOfString(Widest(stepper, state));
-  if (IsNumberApart(stepper, tail, work)) behind = Of(stepper, tail, nullptr, endings, work);
+  if (IsApart(stepper, tail, work)) behind = Of(stepper, tail, nullptr, endings, work);
   const TermStore& store = automaton.store();
   const ByteBits& set = BytesOf(store, store.term(TermId((*family)->key.body)));
   return maker.MakeOfRun(set, WidestBehind(stepper, tail, work), behind.get());

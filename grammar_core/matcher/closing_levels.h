@@ -87,8 +87,6 @@ class ClosingLevels {
   // The one that `state` looks to be of, and whether all of it have the same levels.
   static std::optional<Family> FamilyOf(const TokenStepper& stepper, TermId state);
   static bool IsAlike(const TokenStepper& stepper, const Family& family, Work& work);
-  // Whether it begins with a number, and no token leads from within that to behind it.
-  bool IsNumberApart(const TokenStepper& stepper, TermId state, Work& work) const;
   // Writes down what the levels are right for.
   Levels Make(const TokenStepper& stepper, TermId state, const TokenMask* mask,
               std::optional<Family>* family, Endings* endings, Work& work);
@@ -101,7 +99,6 @@ class ClosingLevels {
   std::uint64_t automaton_ = 0;  // the serial number of the one whose states are known
   absl::flat_hash_map<TermId, Levels> known_;
   absl::flat_hash_map<FamilyKey, OfFamily> families_;
-  bool digits_alone_ = false;  // no token has what is of no number behind a digit
   std::int64_t held_bytes_ = 0;
 };
 

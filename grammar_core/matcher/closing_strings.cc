@@ -36,13 +36,6 @@ void TakeAlso(const Closure& other, Closure* closure) {
 
 }  // namespace
 
-const Term* FreeString(const TermStore& store, TermId state) {
-  const Term& cell = store.term(store.PartsOf(state).cell);
-  if (!IsBetweenCharacters(cell) || !IsJsonString(AsEncode(cell).partial.spelling)) return nullptr;
-  const Term& text = store.term(AsEncode(cell).characters);
-  return IsRepeatOfSet(store, text) ? &text : nullptr;
-}
-
 bool TakesQuoteAlone(Automaton& automaton, TermId state, Work& work) {
   const FirstClasses::Set first = automaton.FirstOf(state, work);
   return first.count() == 1 && first.test(static_cast<std::size_t>(automaton.classes().Of('"')));

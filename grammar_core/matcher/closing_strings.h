@@ -20,10 +20,6 @@
 
 namespace maskd {
 
-// The repeat of one set of characters that `state` begins with, inside of a JSON string of either
-// spelling and between two characters; or null.
-const Term* FreeString(const TermStore& store, TermId state);
-
 // Whether `state` takes no byte but a quote; meaningless where `work` failed.
 bool TakesQuoteAlone(Automaton& automaton, TermId state, Work& work);
 

@@ -86,6 +86,7 @@ MaskRef TokenStepper::Mask(State state, Work& work) const {
 
 TokenSearch TokenStepper::search() const {
   TokenSearch search = {&states_, &grammar_->tokenizer().index(), {}};
+  search.masks = &grammar_->tokenizer().masks();
   if (own_stop_ids_ != nullptr) search.excluded = *own_stop_ids_;
   return search;
 }

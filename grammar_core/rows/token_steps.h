@@ -20,17 +20,16 @@ inline constexpr std::int64_t kStepsPerUnit = 64;
 
 // The loop of the two below. `At` has the state of the row as `state`; take(at, byte) is what `at`
 // becomes behind a byte. Only nodes from `begin` to before `end`, which are first bytes with all
-// below.
+// below. `*visited` counts the nodes that were looked at, for the work that they are.
 template <typename At, typename Take, typename Enter, typename Arrive>
 bool VisitNodeSteps(const TokenTrie& trie, std::size_t begin, std::size_t end,
-                    const RowStates& states, At from, Work& work, Take take, Enter enter,
-                    Arrive arrive) {
+                    const RowStates& states, At from, std::int64_t* visited, Work& work, Take take,
+                    Enter enter, Arrive arrive) {
   const std::span<const TrieNode> nodes = trie.nodes();
   std::array<At, TokenTrie::kMaxDepth + 1> path;
   path[0] = from;
-  std::int64_t visited = 0;
-  for (std::size_t i = begin; i < end; ++visited) {
-    if (visited % kStepsPerUnit == 0 && !work.Spend()) return false;
+  for (std::size_t i = begin; i < end; ++*visited) {
+    if (*visited % kStepsPerUnit == 0 && !work.Spend()) return false;
     const TrieNode node = nodes[i];
     const At next = take(path[node.depth - 1], static_cast<unsigned char>(node.byte));
     if (next.state == kFailedTerm) return false;
@@ -51,6 +50,21 @@ bool VisitNodeSteps(const TokenTrie& trie, std::size_t begin, std::size_t end,
   return false;
 }
 
+// The loop of the next one, over nodes as above.
+template <typename Enter, typename Arrive>
+bool VisitTrieSteps(const TokenTrie& trie, std::size_t begin, std::size_t end,
+                    const RowStates& states, RowStates::State state, std::int64_t* visited,
+                    Work& work, Enter enter, Arrive arrive) {
+  struct At {
+    RowStates::State state;
+  };
+  return VisitNodeSteps(
+      trie, begin, end, states, At{state}, visited, work,
+      [&](At at, unsigned char byte) { return At{states.Take(at.state, byte, work)}; },
+      [&](At next, const TrieNode& node) { return enter(next.state, node); },
+      [&](TokenId id, At next) { return arrive(id, next.state); });
+}
+
 // Calls arrive(id, next) for each token of `trie` that leads from `state` somewhere, until it
 // returns true; whether it did. Tokens are left out that begin with a node of the trie for which
 // enter(next, node), `next` being the state behind it, is false; a node comes behind the one above
@@ -58,14 +72,8 @@ bool VisitNodeSteps(const TokenTrie& trie, std::size_t begin, std::size_t end,
 template <typename Enter, typename Arrive>
 bool VisitTrieSteps(const TokenTrie& trie, const RowStates& states, RowStates::State state,
                     Work& work, Enter enter, Arrive arrive) {
-  struct At {
-    RowStates::State state;
-  };
-  return VisitNodeSteps(
-      trie, 0, trie.nodes().size(), states, At{state}, work,
-      [&](At at, unsigned char byte) { return At{states.Take(at.state, byte, work)}; },
-      [&](At next, const TrieNode& node) { return enter(next.state, node); },
-      [&](TokenId id, At next) { return arrive(id, next.state); });
+  std::int64_t visited = 0;
+  return VisitTrieSteps(trie, 0, trie.nodes().size(), states, state, &visited, work, enter, arrive);
 }
 
 // The same of a state that is `cell` before `tail`, where no byte that goes on within the cell
@@ -85,8 +93,9 @@ void VisitCellSteps(const TokenTrie& trie, std::size_t begin, std::size_t end,
     const bool may_leave = next.state == kNothingTerm && at.is_within && states.MayEnd(at.state);
     return may_leave ? At{states.Take(tail, byte, work), false} : next;
   };
+  std::int64_t visited = 0;
   VisitNodeSteps(
-      trie, begin, end, states, At{cell, true}, work, take,
+      trie, begin, end, states, At{cell, true}, &visited, work, take,
       [](At, const TrieNode&) { return true; },
       [&](TokenId id, At next) {
         arrive(id, next.state, next.is_within);

@@ -16,12 +16,10 @@
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/ir/number/number_language.h"
+#include "grammar_core/mask/token_index.h"
 #include "grammar_core/terms/term_store.h"
 
 namespace maskd {
-
-// All bytes that a number of JSON may have.
-inline constexpr absl::string_view kNumberBytes = "0123456789+-.eE";
 
 // The numbers of one automaton: digits that leave the same are one state.
 class NumberTerms {
