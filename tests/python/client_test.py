@@ -11,6 +11,7 @@ import pytest
 
 import maskd
 from maskd._api import PLAIN
+from maskd._base import Ids
 
 WIDTH = 320
 END = 256
@@ -177,6 +178,30 @@ def test_a_batch_of_sampled_tokens_is_a_step_of_its_own(client, stream):
     assert stream.in_flight == 0
 
 
+def packed(kind, values):
+    """An array of that type whose elements do not lie side by side."""
+    return np.repeat(np.array(values, kind), 2)[::2]
+
+
+@pytest.mark.parametrize("array", [
+    list, tuple, np.array, lambda values: np.array(values, np.int64),
+    lambda values: np.array(values, ">i4"), lambda values: packed(np.int32, values),
+    lambda values: np.array(values, np.int32).reshape(-1, 1)])
+@pytest.mark.parametrize("rows", [np.uint64, np.int64])
+def test_a_batch_of_any_type_and_size_says_the_same(client, stream, array, rows):
+    step = maskd.Step()
+    for row in range(4):
+        step.open(row, maskd.Grammar.regex("[ab]*"), wait_s=20)
+    stream.run(step)
+    for count in (4, 1, 3):
+        stream.submit_each(packed(rows, range(count)), array([ord("ab"[row % 2]) for row in range(count)]))
+        assert [row.row for row in stream.collect(timeout_s=20).rows] == list(range(count))
+        with pytest.raises(maskd.MaskdError, match=f"tokens: are {count}, there are {count + 1} rows"):
+            stream.submit_each(packed(rows, range(count + 1)), array([ord("a")] * count))
+    taken = stream.run(step.clear().take_each(range(4), [ord("a")] * 4)).rows
+    assert [row.token_count for row in taken] == [4, 3, 3, 2]
+
+
 def test_tokens_and_drafts_of_a_batch_in_one_call(client, stream):
     grammar = client.compile(maskd.Grammar.regex("[ab][cd]{2}e"))
     step = maskd.Step()
@@ -271,8 +296,14 @@ def test_a_closed_stream_says_so(client):
     stream = client.open_stream(WIDTH)
     stream.close()
     stream.close()
-    with pytest.raises(maskd.MaskdError, match="Stream: is closed"):
-        stream.submit(maskd.Step())
+    calls = [lambda: stream.submit(maskd.Step()), lambda: stream.submit_each([1], [2])]
+    if not PLAIN:
+        one = Ids(b"\0" * 8, 1)
+        calls += [stream.collect, lambda: stream.submit_packed(one, one)]
+    for call in calls:
+        with pytest.raises(maskd.MaskdError, match="Stream: is closed") as error:
+            call()
+        assert error.value.code == "FAILED_PRECONDITION"
 
 
 def test_a_closed_client_says_so(address):

@@ -228,6 +228,22 @@ def one_each(rows: Any, tokens: Any) -> tuple[np.ndarray, np.ndarray]:
     return named, sampled
 
 
+_UINT64, _INT32 = np.dtype(np.uint64), np.dtype(np.int32)
+
+
+def each_as_bytes(rows: Any, tokens: Any) -> tuple[bytes, bytes, int]:
+    """one_each() as bytes, and how many. Nothing else is made of arrays of the library's types."""
+    try:
+        if rows.dtype is _UINT64 and tokens.dtype is _INT32:
+            named, sampled = rows.tobytes(), tokens.tobytes()
+            if len(named) == 2 * len(sampled):
+                return named, sampled, len(sampled) >> 2
+    except AttributeError:
+        pass  # lists
+    of_rows, of_tokens = one_each(rows, tokens)
+    return of_rows.tobytes(), of_tokens.tobytes(), of_rows.size
+
+
 def check_chains(rows: Sequence[int], tokens: Sequence[Any], drafts: Sequence[Any]) -> None:
     """Errors: INVALID_ARGUMENT, unless there are as many of each."""
     if not len(rows) == len(tokens) == len(drafts):

@@ -14,7 +14,7 @@ from maskd._answers import AnswerDelta, AnswerSize, Outcomes, Position, RefusedT
 from maskd._answers import RowState, StepResultBase, ToolCallDelta
 from maskd._applier import Applier
 from maskd._base import ClientBase, Ids, MaskTable, Opening, StepBase, StreamBase, check_chains
-from maskd._base import one_each, reject_unknown
+from maskd._base import each_as_bytes, reject_unknown
 from maskd._errors import NAMES, MaskdError
 from maskd._grammar import Grammar
 from maskd._masking import planes
@@ -260,7 +260,12 @@ class Stream(_abi.Handle, StreamBase[Step, StepResult]):
         self._is_whole = ctypes.c_int32()
         self._to_is_whole = ctypes.byref(self._is_whole)
         self._known = (ctypes.c_int32 * 16)()
-        self._each_handle, self._result_handle = self._each.handle, self._result.handle
+        self._result_handle = self._result.handle
+        # Arguments of what each step calls.
+        self._pointer, self._each_pointer = _abi.pointer(handle), _abi.pointer(self._each.handle)
+        self._result_pointer = _abi.pointer(self._result_handle)
+        self._count, self._to_count = 0, ctypes.c_int64()
+        self._timeout_s, self._timeout_ms = 0.0, ctypes.c_int64()
 
     @property
     def transport(self) -> str:
@@ -284,20 +289,31 @@ class Stream(_abi.Handle, StreamBase[Step, StepResult]):
 
     def submit_each(self, rows: Any, tokens: Any) -> int:
         """A step of one token a row, in one call; gives its number."""
-        named, sampled = one_each(rows, tokens)
-        status = lib.maskd_stream_submit_each(self._handle or self.handle, self._each_handle,
-                                              named.tobytes(), sampled.tobytes(), named.size,
-                                              self._to_number)
+        named, sampled, count = each_as_bytes(rows, tokens)
+        # What is done before the call is time in which the server has no work.
+        if count != self._count:
+            self._set_count(count)
+        if not self._handle:
+            _ = self.handle  # raises
+        status = lib.maskd_stream_submit_each(self._pointer, self._each_pointer, named, sampled,
+                                              self._to_count, self._to_number)
         if status:
             _abi.check(status)
         return self._number.value
 
     def submit_packed(self, rows: Ids, tokens: Ids) -> None:
         """submit_each() with arrays of the right type, which are not looked at."""
-        status = lib.maskd_stream_submit_each(self._handle, self._each_handle, rows.data, tokens.data,
-                                              rows.size, None)
+        if rows.size != self._count:
+            self._set_count(rows.size)
+        if not self._handle:
+            _ = self.handle  # raises
+        status = lib.maskd_stream_submit_each(self._pointer, self._each_pointer, rows.data, tokens.data,
+                                              self._to_count, None)
         if status:
             _abi.check(status)
+
+    def _set_count(self, count: int) -> None:
+        self._count, self._to_count = count, ctypes.c_int64(count)
 
     def collect_masks(self, timeout_s: float, rows: Ids, out: MaskTable) -> tuple[StepResult, bool]:
         """collect(), and whether the answer is whole, as maskd_stream_collect_masks() says."""
@@ -325,8 +341,11 @@ class Stream(_abi.Handle, StreamBase[Step, StepResult]):
     def collect(self, timeout_s: float = 10.0) -> StepResult:
         """Waits for the reply to the oldest step; DEADLINE_EXCEEDED may be tried again. The result
         is the stream's, good until the next collect."""
-        status = lib.maskd_stream_collect(self._handle or self.handle, int(timeout_s * 1000),
-                                          self._result_handle)
+        if not self._handle:
+            _ = self.handle  # raises
+        if timeout_s != self._timeout_s:
+            self._timeout_s, self._timeout_ms = timeout_s, ctypes.c_int64(int(timeout_s * 1000))
+        status = lib.maskd_stream_collect(self._pointer, self._timeout_ms, self._result_pointer)
         if status:
             _abi.check(status)
         return self._result

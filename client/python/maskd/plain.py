@@ -118,7 +118,7 @@ class Step(StepBase):
         self._update(row).tokens.extend(tokens.tolist())
 
     def _take_each(self, rows: np.ndarray, tokens: np.ndarray) -> None:
-        for row, token in zip(rows.tolist(), tokens.tolist(), strict=True):
+        for row, token in zip(rows.ravel().tolist(), tokens.ravel().tolist(), strict=True):
             self._update(row).tokens.append(token)
 
     def rollback(self, row: int, token_count: int) -> Self:
