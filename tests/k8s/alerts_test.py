@@ -182,12 +182,14 @@ def test_they_fire_and_are_silent_as_the_cases_say(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_autoscaler_sees_the_share_of_each_pods_threads_that_is_at_work(tmp_path):
-    """Of p half of four in the mean, of q all of two; of another namespace nothing."""
-    busy = {("n", "p", 4): "2x10", ("n", "q", 2): "2x10", ("m", "r", 1): "1x10"}
-    series = [{"series": f'{name}{{namespace="{namespace}",pod="{pod}",pool="stream_threads"}}', "values": values}
-              for (namespace, pod, limit), in_use in busy.items()
-              for name, values in (("maskd_pool_in_use", in_use), ("maskd_pool_limit", f"{limit}x10"))]
+def test_the_autoscaler_sees_the_time_of_steps_of_each_pods_threads(tmp_path):
+    """Of p two seconds in a second, of four threads; of q as much, of two; of another namespace nothing."""
+    threads = {("n", "p"): 4, ("n", "q"): 2, ("m", "r"): 1}
+    series = [{"series": f'{name}{{namespace="{namespace}",pod="{pod}"{label}}}', "values": values}
+              for (namespace, pod), limit in threads.items()
+              for name, label, values in (("maskd_step_seconds_sum", "", "0+120x10"),
+                                          ("maskd_pool_limit", ',pool="stream_threads"', f"{limit}x10"),
+                                          ("maskd_pool_limit", ',pool="compile_threads"', "7x10"))]
     seen = [{"labels": f'{{pod="{pod}"}}', "value": value} for pod, value in (("p", 0.5), ("q", 1))]
     asked = {"expr": queries.of_adapter(), "eval_time": "5m", "exp_samples": seen}
     (tmp_path / "cases.json").write_text(json.dumps(
