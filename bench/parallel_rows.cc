@@ -11,7 +11,7 @@
 // model    what such a step would take on machines with more cores (bench/makespan.h), from what
 //          its parts take one after the other: what the step's thread does alone (the rows' tokens,
 //          and the answers with masks that are known), and each row's masks. These are the time of
-//          a row's answer in new states less that in known ones, each row by a session of its own.
+//          a row's answer in new states less that in known ones, with a session for each row.
 //          A grammar's new states are made under one lock, so --grammars matters. A helper is
 //          called and wakes up as a thread of a pool does here: run it where a core is free.
 #include <algorithm>
@@ -218,10 +218,10 @@ absl::StatusOr<std::vector<StepMicros>> TimeSteps(Server* server, const std::vec
   return steps;
 }
 
-// Of each step, what each row's answer takes; the lock is the row's grammar.
+// What each row's answer takes, step by step; the lock is the row's grammar.
 using Answers = std::vector<std::vector<LoopItem>>;
 
-// Each row by a stream of its own, in the order of a step.
+// With a stream for each row, in the order of a step.
 absl::StatusOr<Answers> TimeAnswers(Server* server, const std::vector<Text>& texts) {
   struct Stream {
     std::unique_ptr<service::StreamSession> session;
@@ -280,21 +280,21 @@ void KeepLess(const std::vector<T>& now, std::vector<T>* least) {
   for (std::size_t i = 0; i < now.size(); ++i) KeepLess(now[i], &(*least)[i]);
 }
 
+// Both parts twice on one server: in new states, and again in those that are known then.
 absl::Status TimeParts(const std::vector<Text>& texts, Parts* least) {
-  for (int pass = 0; pass < 2; ++pass) {
-    const auto server = Server::Start();
-    if (!server.ok()) return server.status();
-    for (const bool is_known : {false, true}) {
-      if (pass == 0) {
-        const auto steps = TimeSteps(server->get(), texts, nullptr);
-        if (!steps.ok()) return steps.status();
-        KeepLess(*steps, is_known ? &least->known : &least->steps);
-      } else {
-        const auto answers = TimeAnswers(server->get(), texts);
-        if (!answers.ok()) return answers.status();
-        KeepLess(*answers, is_known ? &least->known_answers : &least->answers);
-      }
-    }
+  const auto of_steps = Server::Start();
+  if (!of_steps.ok()) return of_steps.status();
+  for (auto* part : {&least->steps, &least->known}) {
+    const auto steps = TimeSteps(of_steps->get(), texts, nullptr);
+    if (!steps.ok()) return steps.status();
+    KeepLess(*steps, part);
+  }
+  const auto of_answers = Server::Start();
+  if (!of_answers.ok()) return of_answers.status();
+  for (auto* part : {&least->answers, &least->known_answers}) {
+    const auto answers = TimeAnswers(of_answers->get(), texts);
+    if (!answers.ok()) return answers.status();
+    KeepLess(*answers, part);
   }
   return absl::OkStatus();
 }

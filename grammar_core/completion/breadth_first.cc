@@ -130,7 +130,7 @@ BreadthFirst::State BreadthFirst::WithoutCompleteNumber(State state) const {
   return automaton.MayEnd(cell) ? RowMemory::Of(tail) : state;
 }
 
-// A token that goes on within the number is one more, and what is behind the number is the same.
+// A token that goes on within the number is one more, and the state behind the number is the same.
 std::optional<BreadthFirst::NumberEnd> BreadthFirst::EndOfNumber(State state) {
   if (!BeginsWithNumber(state)) return std::nullopt;
   const auto [cell, tail] = states_.automaton().store().PartsOf(states_.Shared(state));
@@ -174,7 +174,7 @@ std::optional<Closure> BreadthFirst::ClosureOf(State state) const {
   return FindStructuralClosure(&states_.automaton(), states_.Shared(state), work_);
 }
 
-// Tokens of so many characters lead to one state. Of those that have all that the string must have,
+// Tokens of so many characters lead to one state. Among tokens with all that the string must have,
 // the shortest leads to the widest state; and where it must have none, `state` is wider.
 bool BreadthFirst::ExpandWithin(State state, const Closure& closure) {
   const Term* const text = FreeString(states_.automaton().store(), states_.Shared(state));

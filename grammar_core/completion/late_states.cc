@@ -30,7 +30,7 @@ void LateStates::ForgetOthers(std::uint64_t automaton) {
   known_.clear();
 }
 
-// Of a wider state than the known one nothing is known: it may take a text that ends sooner.
+// Nothing is known of a wider state than the known one: it may take a text that ends sooner.
 int LateStates::LeastTokens(const RowStates& states, State state) const {
   if (RowStates::IsOwn(state)) return 0;
   const WideState wide = WideState::Of(states, state);

@@ -49,7 +49,7 @@ const LateCase kCases[] = {
                       R"(["a","ab",1,12]}})"},
 };
 
-// Bytes and words; with `glued` among them words of a digit and what is behind a number.
+// Bytes and words; with `glued` there are words of a digit and what may stand behind a number, too.
 std::shared_ptr<TokenizerSpace> SmallSpace(bool glued) {
   std::vector<Vocabulary::Token> tokens;
   for (int byte = 0; byte < 256; ++byte)
