@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "absl/time/clock.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/base/wire_status.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/memory_reserve.h"
@@ -42,9 +42,9 @@ absl::Status AsFromWire(const absl::Status& status) {
   return status.ok() ? status : client::FromWire(service::ToGrpcStatus(status));
 }
 
-service::CompileCalls::WhyLeft Until(absl::Time deadline) {
+service::CompileCalls::WhyLeft Until(client::SteadyTime deadline) {
   return [deadline] {
-    if (absl::Now() < deadline) return absl::OkStatus();
+    if (client::SteadyTime::Now() < deadline) return absl::OkStatus();
     return ErrorAt(absl::StatusCode::kDeadlineExceeded, "", "DEADLINE", "the deadline passed");
   };
 }
@@ -79,31 +79,33 @@ Engine::Engine(const service::Config& config, service::TokenizerStorePtr tokeniz
       calls_(&tokenizers_, &grammars_),
       host_(HostOf(config, &grammars_, &threads_)) {}
 
-absl::Status Engine::Compile(const v1::CompileRequest& request, absl::Time deadline,
+absl::Status Engine::Compile(const v1::CompileRequest& request, client::SteadyTime deadline,
                              v1::CompileResponse* response) {
   return Answer([&] { return calls_.Compile(request, {}, Until(deadline), response); });
 }
 
-absl::Status Engine::Check(const v1::CheckRequest& request, absl::Time deadline,
+absl::Status Engine::Check(const v1::CheckRequest& request, client::SteadyTime deadline,
                            v1::CheckResponse* response) {
   return Answer([&] { return calls_.Check(request, {}, Until(deadline), response); });
 }
 
-absl::Status Engine::Explain(const v1::ExplainRequest& request, absl::Time deadline,
+absl::Status Engine::Explain(const v1::ExplainRequest& request, client::SteadyTime deadline,
                              v1::ExplainResponse* response) {
   return Answer([&] { return calls_.Explain(request, {}, Until(deadline), response); });
 }
 
 // All of them: pages are for messages that travel.
 absl::Status Engine::ListTokenizers(const v1::ListTokenizersRequest& /*request*/,
-                                    absl::Time /*deadline*/, v1::ListTokenizersResponse* response) {
+                                    client::SteadyTime /*deadline*/,
+                                    v1::ListTokenizersResponse* response) {
   const service::TokenizerStorePtr tokenizers = tokenizers_.now();
   for (const service::LoadedTokenizer& each : tokenizers->all())
     service::WriteTokenizer(each, response->add_tokenizers());
   return absl::OkStatus();
 }
 
-absl::Status Engine::GetTokenizer(const v1::GetTokenizerRequest& request, absl::Time /*deadline*/,
+absl::Status Engine::GetTokenizer(const v1::GetTokenizerRequest& request,
+                                  client::SteadyTime /*deadline*/,
                                   v1::GetTokenizerResponse* response) {
   const service::TokenizerStorePtr tokenizers = tokenizers_.now();
   const auto tokenizer = tokenizers->Find(request.name());
@@ -112,8 +114,8 @@ absl::Status Engine::GetTokenizer(const v1::GetTokenizerRequest& request, absl::
   return absl::OkStatus();
 }
 
-absl::Status Engine::ListTokens(const v1::ListTokensRequest& request, absl::Time /*deadline*/,
-                                v1::ListTokensResponse* response) {
+absl::Status Engine::ListTokens(const v1::ListTokensRequest& request,
+                                client::SteadyTime /*deadline*/, v1::ListTokensResponse* response) {
   const service::TokenizerStorePtr tokenizers = tokenizers_.now();
   const auto tokenizer = tokenizers->Find(request.tokenizer());
   if (!tokenizer.ok()) return AsFromWire(tokenizer.status());

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/calls/local_engine.h"
 #include "service/config/config.h"
 #include "service/grammars/grammar_store.h"
@@ -31,17 +32,17 @@ class Engine final : public client::LocalEngine, public std::enable_shared_from_
   // The six calls that are no streams, each answered by the calling thread: as the server's
   // handlers of the same names answer them, with the same errors. `deadline` ends the work, not
   // only the wait.
-  absl::Status Compile(const v1::CompileRequest& request, absl::Time deadline,
+  absl::Status Compile(const v1::CompileRequest& request, client::SteadyTime deadline,
                        v1::CompileResponse* response) override;
-  absl::Status Check(const v1::CheckRequest& request, absl::Time deadline,
+  absl::Status Check(const v1::CheckRequest& request, client::SteadyTime deadline,
                      v1::CheckResponse* response) override;
-  absl::Status Explain(const v1::ExplainRequest& request, absl::Time deadline,
+  absl::Status Explain(const v1::ExplainRequest& request, client::SteadyTime deadline,
                        v1::ExplainResponse* response) override;
-  absl::Status ListTokenizers(const v1::ListTokenizersRequest& request, absl::Time deadline,
+  absl::Status ListTokenizers(const v1::ListTokenizersRequest& request, client::SteadyTime deadline,
                               v1::ListTokenizersResponse* response) override;
-  absl::Status GetTokenizer(const v1::GetTokenizerRequest& request, absl::Time deadline,
+  absl::Status GetTokenizer(const v1::GetTokenizerRequest& request, client::SteadyTime deadline,
                             v1::GetTokenizerResponse* response) override;
-  absl::Status ListTokens(const v1::ListTokensRequest& request, absl::Time deadline,
+  absl::Status ListTokens(const v1::ListTokensRequest& request, client::SteadyTime deadline,
                           v1::ListTokensResponse* response) override;
   // Opens a stream whose steps the caller's thread answers (local_call.h). `*welcome` says what the
   // hello was granted.

@@ -12,24 +12,14 @@
 #include <cstdint>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "grpcpp/support/slice.h"
 #include <sched.h>
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/base/wire_status.h"
 #include "service/wire/status_map.h"
 
 namespace maskd::local {
-namespace {
-
-std::chrono::steady_clock::time_point SteadyTime(absl::Time deadline) {
-  constexpr absl::Duration kLongest = absl::Hours(24 * 365);  // or a clock would overflow
-  const absl::Duration left = std::min(deadline - absl::Now(), kLongest);
-  return std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(left);
-}
-
-}  // namespace
-
 LocalCall::LocalCall(std::shared_ptr<const service::StreamHost> host,
                      const service::StreamTerms& terms)
     : host_(std::move(host)), exchange_(*host_, terms) {}
@@ -42,7 +32,7 @@ LocalCall::~LocalCall() {
 }
 
 absl::Status LocalCall::Write(const v1::DecodeRequest& message, std::size_t byte_size,
-                              absl::Time /*deadline*/) {
+                              client::SteadyTime /*deadline*/) {
   step_.resize(byte_size);
   message.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(step_.data()));
   {
@@ -126,10 +116,10 @@ absl::StatusOr<bool> LocalCall::Take(grpc::ByteBuffer& message) {
   return false;
 }
 
-absl::Status LocalCall::Read(grpc::ByteBuffer& message, absl::Time deadline,
-                             absl::Time awake_until) {
-  const auto until = SteadyTime(deadline);
-  const auto awake = SteadyTime(awake_until);
+absl::Status LocalCall::Read(grpc::ByteBuffer& message, client::SteadyTime deadline,
+                             client::SteadyTime awake_until) {
+  const auto until = deadline.ToChrono();
+  const auto awake = awake_until.ToChrono();
   while (!has_news_ && Clock::Steady()->Now() < awake) sched_yield();
   const MutexLock lock(&mutex_);
   for (;;) {
@@ -159,8 +149,8 @@ void LocalCall::Interrupt() {
   changed_.NotifyAll();
 }
 
-absl::Status LocalCall::Finish(absl::Time deadline) {
-  const auto until = SteadyTime(deadline);
+absl::Status LocalCall::Finish(client::SteadyTime deadline) {
+  const auto until = deadline.ToChrono();
   const MutexLock lock(&mutex_);
   while (busy_) {
     if (!changed_.WaitUntil(&mutex_, until)) cancelled_ = true;

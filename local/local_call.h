@@ -24,6 +24,7 @@
 #include "absl/time/time.h"
 #include "grpcpp/support/byte_buffer.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/calls/step_call.h"
 #include "grammar_core/base/mutex.h"
 #include "maskd/v1/mask_service.pb.h"
@@ -46,18 +47,18 @@ class LocalCall final : public client::StepCall {
   // Answers the step, or leaves it to a thread of the engine's after kTurn. `deadline` has no
   // effect. Errors: how the stream has ended.
   absl::Status Write(const v1::DecodeRequest& message, std::size_t byte_size,
-                     absl::Time deadline) override;
+                     client::SteadyTime deadline) override;
   // The reply to the oldest step without one. Until `awake_until` it gives way to other threads
   // and looks again, then it sleeps. Errors: DEADLINE_EXCEEDED, how the stream has ended.
-  absl::Status Read(grpc::ByteBuffer& message, absl::Time deadline,
-                    absl::Time awake_until) override;
+  absl::Status Read(grpc::ByteBuffer& message, client::SteadyTime deadline,
+                    client::SteadyTime awake_until) override;
   // The same, without a deadline, until Interrupt(); then false.
   absl::StatusOr<bool> ReadUntilInterrupted(grpc::ByteBuffer& message) override;
   // From any thread, as long as this lives: ends the call above, that of now or else the next.
   void Interrupt() override;
   // Ends the stream behind the steps that were submitted; those not answered by `deadline` are
   // cancelled. OK when it is called again. Errors: how it had ended before.
-  absl::Status Finish(absl::Time deadline) override;
+  absl::Status Finish(client::SteadyTime deadline) override;
 
  private:
   // Begins a step within a turn. Whether it was answered, or ended the stream.

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include <sched.h>
 
 namespace maskd::ring {
@@ -117,12 +116,10 @@ bool Channel::StayAwake(std::uint32_t reasons, absl::Duration longest) const {
   return true;
 }
 
-absl::Status Channel::Sleep(std::uint32_t reasons, absl::Time deadline) {
+absl::Status Channel::Sleep(std::uint32_t reasons, absl::Duration longest) {
   Announce(my_bell_, reasons);
   const auto is_due = [&] { return woken_.exchange(false) || Has(reasons); };
-  const bool rung =
-      is_due() ? false
-               : ring::Sleep(my_bell_, reasons, std::min(deadline, absl::Now() + longest_sleep_));
+  const bool rung = !is_due() && ring::Sleep(my_bell_, reasons, std::min(longest, longest_sleep_));
   my_bell_->store(0);
   if (!rung || is_due()) {
     rung_for_nothing_ = 0;

@@ -1,7 +1,7 @@
 // One side of a stream through shared memory: messages out, messages in, in order.
 //
 //   Channel channel(std::move(memory), Side::kServer, max_message_bytes);
-//   while ((message = channel.TryRead()) has none) channel.Sleep(kBytes, deadline);
+//   while ((message = channel.TryRead()) has none) channel.Sleep(kBytes, longest);
 //
 // Framing  four bytes of length, least significant first, and the message. A message larger than
 //          the ring goes through it in pieces: the reader gathers them.
@@ -57,9 +57,9 @@ class Channel {
   // whoever would run on this processor. Whether one is there: if not, it is time or Wake() was
   // called, and Sleep() is next.
   [[nodiscard]] bool StayAwake(std::uint32_t reasons, absl::Duration longest) const;
-  // Sleeps until `deadline`, Wake(), or one of `reasons`: there may be bytes to read, or room to
+  // Sleeps for `longest`, until Wake(), or one of `reasons`: there may be bytes to read, or room to
   // write. May return without any of them.
-  absl::Status Sleep(std::uint32_t reasons, absl::Time deadline);
+  absl::Status Sleep(std::uint32_t reasons, absl::Duration longest);
   // Ends Sleep(), that of now or else the next one. From any thread.
   void Wake();
 

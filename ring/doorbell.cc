@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <climits>
 
-#include "absl/time/clock.h"
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,10 +19,9 @@ long Futex(Word* word, int operation, std::uint32_t value, const timespec* timeo
 
 void Announce(Word* bell, std::uint32_t reasons) { bell->store(reasons); }
 
-bool Sleep(Word* bell, std::uint32_t reasons, absl::Time deadline) {
-  const absl::Duration left = deadline - absl::Now();
-  if (left <= absl::ZeroDuration()) return false;
-  const timespec timeout = absl::ToTimespec(left);
+bool Sleep(Word* bell, std::uint32_t reasons, absl::Duration longest) {
+  if (longest <= absl::ZeroDuration()) return false;
+  const timespec timeout = absl::ToTimespec(longest);
   const long woken = Futex(bell, FUTEX_WAIT, reasons, &timeout);
   return woken == 0 || errno == EAGAIN;
 }

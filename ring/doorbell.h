@@ -24,9 +24,9 @@ inline constexpr absl::Duration kLongestSleep = absl::Seconds(1);
 
 // Says that this side is about to sleep. It must look once more before it does.
 void Announce(Word* bell, std::uint32_t reasons);
-// Sleeps until the word is changed and rung, at most until `deadline`. Whether it was rung, rather
+// Sleeps until the word is changed and rung, for `longest` at most. Whether it was rung, rather
 // than the time over.
-bool Sleep(Word* bell, std::uint32_t reasons, absl::Time deadline);
+bool Sleep(Word* bell, std::uint32_t reasons, absl::Duration longest);
 // Wakes the sleeper if it sleeps for `reason`; what it shall see must have been written before.
 void Ring(Word* bell, Reason reason);
 // Wakes the sleeper whatever it sleeps for.

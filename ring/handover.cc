@@ -8,8 +8,10 @@
 // Source     unix(7), cmsg(3).
 #include "ring/handover.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -104,11 +106,14 @@ absl::StatusOr<UniqueFd> ReceiveFd(int socket) {
   return absl::ResourceExhaustedError("no room for a descriptor, or two of them");
 }
 
-// Whether something can be received until `deadline`.
-bool WaitUntilReadable(int socket, absl::Time deadline) {
+// Whether something can be received within `patience`.
+bool BecomesReadable(int socket, absl::Duration patience) {
+  using Steady = std::chrono::steady_clock;
+  const Steady::time_point begin = Steady::now();
   pollfd wanted = {socket, POLLIN, 0};
   for (;;) {
-    const absl::Duration left = std::max(deadline - absl::Now(), absl::ZeroDuration());
+    const absl::Duration passed = absl::FromChrono(Steady::now() - begin);
+    const absl::Duration left = std::max(patience - passed, absl::ZeroDuration());
     const timespec timeout = absl::ToTimespec(std::min(left, absl::Hours(1)));
     const int ready = ppoll(&wanted, 1, &timeout, nullptr);
     if (ready > 0) return true;
@@ -127,7 +132,7 @@ absl::StatusOr<std::string> MakeToken() {
 }
 
 absl::StatusOr<UniqueFd> Fetch(const std::string& path, absl::string_view token,
-                               absl::Time deadline) {
+                               absl::Duration patience) {
   const absl::StatusOr<sockaddr_un> address = AddressOf(path);
   if (!address.ok()) return address.status();
   const UniqueFd peer(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -136,7 +141,7 @@ absl::StatusOr<UniqueFd> Fetch(const std::string& path, absl::string_view token,
     return Failed("nobody listens", path);
   if (send(peer.get(), token.data(), token.size(), MSG_NOSIGNAL) < 0)
     return Failed("cannot ask", path);
-  if (!WaitUntilReadable(peer.get(), deadline))
+  if (!BecomesReadable(peer.get(), patience))
     return absl::DeadlineExceededError(absl::StrCat(path, ": no answer in time"));
   return ReceiveFd(peer.get());
 }

@@ -39,7 +39,7 @@ absl::StatusOr<std::string> MakeToken();
 // The client's side, at the socket `path`. Errors: UNAVAILABLE (nobody there, or it refuses);
 // DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED (no room for a descriptor): the token may be spent.
 absl::StatusOr<UniqueFd> Fetch(const std::string& path, absl::string_view token,
-                               absl::Time deadline);
+                               absl::Duration patience);
 
 // The server's side: accepts, reads a token, and hands out what it stands for.
 class HandoverPort {

@@ -17,6 +17,7 @@
 #include "grpcpp/client_context.h"
 
 #include "client/cpp/base/errors.h"
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/base/wire_status.h"
 #include "client/cpp/calls/local_engine.h"
 #include "client/cpp/connect/channel.h"
@@ -121,10 +122,9 @@ void Client::ConnectInside() {
 }
 
 absl::Status Client::AwaitServer() const {
-  const absl::Time deadline = absl::Now() + options_.connect_timeout;
+  const SteadyTime deadline = SteadyTime::Now() + options_.connect_timeout;
   if (servers_.size() == 1 && servers_.front()->channel != nullptr) {
-    if (servers_.front()->channel->WaitForConnected(absl::ToChronoTime(deadline)))
-      return absl::OkStatus();
+    if (servers_.front()->channel->WaitForConnected(deadline.ForGrpc())) return absl::OkStatus();
     return absl::UnavailableError(absl::StrCat("no server at ", options_.address, " within ",
                                                absl::FormatDuration(options_.connect_timeout),
                                                servers_.front()->Trouble()));
@@ -137,21 +137,21 @@ absl::Status Client::AwaitServer() const {
       }
     }
     absl::SleepFor(kLook);
-  } while (absl::Now() < deadline);
+  } while (SteadyTime::Now() < deadline);
   return absl::UnavailableError(absl::StrCat(
       "no server at ", options_.address, ", ", absl::StrJoin(options_.more_addresses, ", "),
       " within ", absl::FormatDuration(options_.connect_timeout)));
 }
 
 absl::Status Client::AskServers(
-    absl::Time deadline,
-    absl::FunctionRef<absl::Status(const Connection& server, absl::Time deadline)> ask) const {
+    SteadyTime deadline,
+    absl::FunctionRef<absl::Status(const Connection& server, SteadyTime deadline)> ask) const {
   const std::size_t count = servers_.size();
   const std::size_t first = answered_last_;
   absl::Status status;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t index = (first + i) % count;
-    const absl::Time now = absl::Now();
+    const SteadyTime now = SteadyTime::Now();
     status = ask(*servers_[index], now + (deadline - now) / static_cast<std::int64_t>(count - i));
     if (!IsWorthAnother(status)) {
       answered_last_ = index;
@@ -161,16 +161,16 @@ absl::Status Client::AskServers(
   return status;
 }
 
-absl::Time Client::Deadline() const { return absl::Now() + options_.call_timeout; }
+SteadyTime Client::Deadline() const { return SteadyTime::Now() + options_.call_timeout; }
 
 template <typename Local, typename Stub, typename Remote, typename Request, typename Response>
-absl::Status Client::Call(absl::Time deadline, Local local, Stub stub, Remote remote,
+absl::Status Client::Call(SteadyTime deadline, Local local, Stub stub, Remote remote,
                           const Request& request, Response* response) const {
   return Retry(options_.retry, deadline, [&] {
-    return AskServers(deadline, [&](const Connection& server, absl::Time until) {
+    return AskServers(deadline, [&](const Connection& server, SteadyTime until) {
       if (server.local != nullptr) return ((*server.local).*local)(request, until, response);
       grpc::ClientContext context;
-      context.set_deadline(absl::ToChronoTime(until));
+      context.set_deadline(until.ForGrpc());
       return FromWire(((*(server.*stub)).*remote)(&context, request, response));
     });
   });
@@ -201,7 +201,7 @@ absl::StatusOr<v1::ExplainResponse> Client::Explain(const v1::ExplainRequest& re
 }
 
 absl::StatusOr<std::vector<v1::Tokenizer>> Client::ListTokenizers() const {
-  const absl::Time deadline = Deadline();
+  const SteadyTime deadline = Deadline();
   std::vector<v1::Tokenizer> all;
   v1::ListTokenizersRequest request;
   do {
@@ -226,7 +226,7 @@ absl::StatusOr<v1::Tokenizer> Client::GetTokenizer(absl::string_view name) const
 }
 
 absl::StatusOr<std::vector<v1::Token>> Client::ListTokens(absl::string_view tokenizer) const {
-  const absl::Time deadline = Deadline();
+  const SteadyTime deadline = Deadline();
   std::vector<v1::Token> all;
   v1::ListTokensRequest request;
   request.set_tokenizer(std::string(tokenizer));
@@ -247,10 +247,10 @@ absl::StatusOr<std::vector<v1::Token>> Client::ListTokens(absl::string_view toke
 absl::StatusOr<std::unique_ptr<MaskStream>> Client::OpenStream(const StreamOptions& options) const {
   std::unique_ptr<MaskStream> stream;
   absl::Status status = AskServers(
-      absl::Now() + options.open_timeout,
-      [&](const Connection& server, absl::Time until) -> absl::Status {
+      SteadyTime::Now() + options.open_timeout,
+      [&](const Connection& server, SteadyTime until) -> absl::Status {
         StreamOptions here = options;
-        here.open_timeout = until - absl::Now();
+        here.open_timeout = until - SteadyTime::Now();
         auto opened = options_.inside != nullptr
                           ? MaskStream::OpenInside(options_.inside(), here)
                           : MaskStream::Open(server.address, options_.max_message_bytes, here);

@@ -33,6 +33,7 @@
 #include "absl/time/time.h"
 
 #include "client/cpp/base/retry.h"
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/streams/mask_stream.h"
 #include "maskd/v1/compile_service.pb.h"
 #include "maskd/v1/tokenizer_service.pb.h"
@@ -99,13 +100,13 @@ class Client {
   absl::Status AwaitServer() const;
   // Does `ask` at one server after the other, beginning with the one that answered last.
   absl::Status AskServers(
-      absl::Time deadline,
-      absl::FunctionRef<absl::Status(const Connection& server, absl::Time deadline)> ask) const;
+      SteadyTime deadline,
+      absl::FunctionRef<absl::Status(const Connection& server, SteadyTime deadline)> ask) const;
   // When a call that begins now is over, all of its pages included.
-  [[nodiscard]] absl::Time Deadline() const;
+  [[nodiscard]] SteadyTime Deadline() const;
   // A unary call with its retries: `local` of an engine, `remote` of a stub.
   template <typename Local, typename Stub, typename Remote, typename Request, typename Response>
-  absl::Status Call(absl::Time deadline, Local local, Stub stub, Remote remote,
+  absl::Status Call(SteadyTime deadline, Local local, Stub stub, Remote remote,
                     const Request& request, Response* response) const;
 
   ClientOptions options_;

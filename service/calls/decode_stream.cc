@@ -94,7 +94,8 @@ CallEvent* DecodeStream::Begin(Kind kind) {
 }
 
 void DecodeStream::Notify(Kind kind) {
-  alarms_[kind].Set(queue_, gpr_now(GPR_CLOCK_MONOTONIC), Begin(kind));
+  // A time that has passed needs no timer of gRPC's, which may sleep by the clock of the day.
+  alarms_[kind].Set(queue_, gpr_inf_past(GPR_CLOCK_MONOTONIC), Begin(kind));
 }
 
 void DecodeStream::Complete(DecodeStream* stream, Kind kind, bool ok) {
@@ -215,8 +216,8 @@ void DecodeStream::Begun() {
 void DecodeStream::SetTimer(std::int64_t ms) {
   timing_ = true;
   activity_seen_ = activity_ + (memory_stream_ != nullptr ? memory_stream_->activity() : 0);
-  alarms_[kTimer].Set(queue_, std::chrono::system_clock::now() + std::chrono::milliseconds(ms),
-                      Begin(kTimer));
+  const gpr_timespec time = gpr_time_from_millis(ms, GPR_TIMESPAN);
+  alarms_[kTimer].Set(queue_, gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), time), Begin(kTimer));
 }
 
 // A client that comes back opens its rows anew, here or elsewhere: so UNAVAILABLE.

@@ -77,7 +77,7 @@ class HealthService::Check {
     if (!ok) return delete this;  // the server stops
     Accept(health_, queue_, live_);
     health_->CallBegun();
-    alarm_.Set(health_->events_.get(), gpr_now(GPR_CLOCK_MONOTONIC), begun_.tag());
+    alarm_.Set(health_->events_.get(), gpr_inf_past(GPR_CLOCK_MONOTONIC), begun_.tag());
   }
 
   void Begun(bool /*ok*/) {
@@ -149,7 +149,7 @@ class HealthService::Watch {
     Accept(health_, queue_, live_);
     health_->CallBegun();
     pending_ = 2;  // the call's end comes too
-    alarm_.Set(health_->events_.get(), gpr_now(GPR_CLOCK_MONOTONIC), begun_.tag());
+    alarm_.Set(health_->events_.get(), gpr_inf_past(GPR_CLOCK_MONOTONIC), begun_.tag());
   }
 
   void Begun(bool /*ok*/) {

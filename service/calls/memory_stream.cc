@@ -60,7 +60,7 @@ absl::Status MemoryStream::Serve() {
     if (absl::Status answered = AnswerAll(); !answered.ok()) return answered;
     if (is_last) return absl::OkStatus();
     if (channel_.StayAwake(ring::kBytes, awake_)) continue;
-    absl::Status slept = channel_.Sleep(ring::kBytes, absl::InfiniteFuture());
+    absl::Status slept = channel_.Sleep(ring::kBytes, absl::InfiniteDuration());
     if (!slept.ok()) return slept;
   }
 }
@@ -91,7 +91,7 @@ absl::Status MemoryStream::Send(absl::string_view reply) {
   while (!stopped_) {
     const absl::StatusOr<bool> sent = channel_.ContinueWrite();
     if (!sent.ok() || *sent) return sent.status();
-    absl::Status slept = channel_.Sleep(ring::kRoom, absl::InfiniteFuture());
+    absl::Status slept = channel_.Sleep(ring::kRoom, absl::InfiniteDuration());
     if (!slept.ok()) return slept;
   }
   return Stopped();

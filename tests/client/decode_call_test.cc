@@ -14,6 +14,7 @@
 #include "grpcpp/support/proto_buffer_reader.h"
 #include "gtest/gtest.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/calls/ping_answers.h"
 #include "client/cpp/connect/channel.h"
 #include "tests/client/scripted_server.h"
@@ -23,7 +24,7 @@ namespace {
 
 constexpr int kMessageBytes = 64 << 20;
 
-absl::Time Soon() { return absl::Now() + absl::Seconds(30); }
+SteadyTime Soon() { return SteadyTime::Now() + absl::Seconds(30); }
 
 v1::DecodeRequest StepOf(std::uint64_t number, std::size_t bytes = 0) {
   v1::DecodeRequest request;
@@ -33,7 +34,7 @@ v1::DecodeRequest StepOf(std::uint64_t number, std::size_t bytes = 0) {
 }
 
 absl::Status Write(DecodeCall& call, const v1::DecodeRequest& request,
-                   absl::Time deadline = Soon()) {
+                   SteadyTime deadline = Soon()) {
   return call.Write(request, request.ByteSizeLong(), deadline);
 }
 
@@ -67,13 +68,13 @@ TEST(DecodeCallTest, MessagesGoBothWaysInOrderUntilItIsFinished) {
   for (std::uint64_t i = 1; i <= 50; ++i) ASSERT_TRUE(Write(*call, StepOf(i)).ok());
   for (std::uint64_t i = 1; i <= 50; ++i) {
     grpc::ByteBuffer bytes;
-    ASSERT_TRUE(call->Read(bytes, Soon(), i % 2 == 0 ? Soon() : absl::UnixEpoch()).ok());
+    ASSERT_TRUE(call->Read(bytes, Soon(), i % 2 == 0 ? Soon() : SteadyTime::LongAgo()).ok());
     EXPECT_EQ(NumberOf(bytes), i);
   }
   EXPECT_TRUE(call->Finish(Soon()).ok());
   EXPECT_TRUE(call->Finish(Soon()).ok()) << "again";
   grpc::ByteBuffer bytes;
-  EXPECT_TRUE(absl::IsCancelled(call->Read(bytes, Soon(), absl::UnixEpoch())));
+  EXPECT_TRUE(absl::IsCancelled(call->Read(bytes, Soon(), SteadyTime::LongAgo())));
   EXPECT_TRUE(absl::IsCancelled(Write(*call, StepOf(51))));
 }
 
@@ -110,14 +111,14 @@ TEST(DecodeCallTest, AWriteThatDoesNotLeaveInTimeIsTheEnd) {
   ASSERT_TRUE(Write(*call, StepOf(1, 3 << 20)).ok());
   absl::Status written;
   for (std::uint64_t i = 2; i < 100 && written.ok(); ++i)
-    written = Write(*call, StepOf(i, 3 << 20), absl::Now() + absl::Milliseconds(50));
+    written = Write(*call, StepOf(i, 3 << 20), SteadyTime::Now() + absl::Milliseconds(50));
   EXPECT_TRUE(absl::IsDeadlineExceeded(written)) << written;
   // Later calls give the same, however long they might wait.
-  EXPECT_EQ(Write(*call, StepOf(100), absl::InfiniteFuture()), written);
+  EXPECT_EQ(Write(*call, StepOf(100), SteadyTime::Never()), written);
   grpc::ByteBuffer bytes;
-  EXPECT_EQ(call->Read(bytes, absl::InfiniteFuture(), absl::UnixEpoch()), written);
+  EXPECT_EQ(call->Read(bytes, SteadyTime::Never(), SteadyTime::LongAgo()), written);
   EXPECT_EQ(call->ReadUntilInterrupted(bytes).status(), written);
-  EXPECT_EQ(call->Finish(absl::InfiniteFuture()), written);
+  EXPECT_EQ(call->Finish(SteadyTime::Never()), written);
   over.Notify();
 }
 
@@ -130,7 +131,7 @@ TEST(DecodeCallTest, NothingIsWrittenBehindTheGoodbye) {
   }});
   const auto call = StartOn(server);
   ASSERT_TRUE(Write(*call, StepOf(1)).ok());
-  EXPECT_TRUE(absl::IsDeadlineExceeded(call->Finish(absl::Now() + absl::Milliseconds(20))));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(call->Finish(SteadyTime::Now() + absl::Milliseconds(20))));
   EXPECT_TRUE(absl::IsCancelled(Write(*call, StepOf(2))));
   over.Notify();
   EXPECT_TRUE(call->Finish(Soon()).ok());

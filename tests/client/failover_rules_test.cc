@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "client/cpp/base/errors.h"
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/failover/failover_stream.h"
 #include "tests/client/scripted_server.h"
 
@@ -45,7 +46,7 @@ struct Server {
 
   absl::Mutex mutex;
   std::vector<v1::Step> steps ABSL_GUARDED_BY(mutex);
-  std::vector<absl::Time> refused_at ABSL_GUARDED_BY(mutex);
+  std::vector<SteadyTime> refused_at ABSL_GUARDED_BY(mutex);
 
   std::vector<v1::Step> Steps() {
     const absl::MutexLock lock(&mutex);
@@ -77,7 +78,7 @@ bool Ends(const Server& server, const v1::Step& step) {
 bool Refuses(Server& server, const v1::Step& step, v1::DecodeResponse& response) {
   const absl::MutexLock lock(&server.mutex);
   if (step.open().empty() || std::ssize(server.refused_at) >= server.refusals) return false;
-  server.refused_at.push_back(absl::Now());
+  server.refused_at.push_back(SteadyTime::Now());
   for (const v1::OpenRow& open : step.open()) {
     v1::RowReply& reply = *response.mutable_step()->add_rows();
     reply.set_row(open.row());

@@ -13,6 +13,7 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/client.h"
 #include "client/cpp/failover/failover_stream.h"
 #include "tests/client/server_program.h"
@@ -62,11 +63,11 @@ class FailoverTest : public testing::TestWithParam<bool> {
 
   // One step on both; then a token of each row's mask, here and there a rollback.
   void RunStep() {
-    const absl::Time begin = absl::Now();
+    const SteadyTime begin = SteadyTime::Now();
     ASSERT_TRUE(stream_->Submit(step_).ok());
     const absl::Status collected = stream_->Collect(kTimeout, result_);
     ASSERT_TRUE(collected.ok()) << collected;
-    slowest_ = std::max(slowest_, absl::Now() - begin);
+    slowest_ = std::max(slowest_, SteadyTime::Now() - begin);
     ASSERT_TRUE(unbroken_->Submit(step_).ok());
     StepResult expected;
     ASSERT_TRUE(unbroken_->Collect(kTimeout, expected).ok());
@@ -177,10 +178,10 @@ TEST_P(FailoverTest, WhatAServerHadNotSaidOfItsRowsTheNextOneSays) {
     ASSERT_EQ(result_.Find(row)->state, v1::ROW_STATE_COMPILING) << "too fast for this test";
   }
   first_.Signal(SIGKILL);
-  const absl::Time deadline = absl::Now() + kTimeout;
+  const SteadyTime deadline = SteadyTime::Now() + kTimeout;
   bool good_is_said = false;
   bool bad_is_said = false;
-  while (!(good_is_said && bad_is_said) && absl::Now() < deadline) {
+  while (!(good_is_said && bad_is_said) && SteadyTime::Now() < deadline) {
     Step asks_nothing;
     ASSERT_TRUE(stream_->Submit(asks_nothing).ok());
     ASSERT_TRUE(stream_->Collect(kTimeout, result_).ok());

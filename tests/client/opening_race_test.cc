@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include <gtest/gtest.h>
 
+#include "client/cpp/base/steady_time.h"
 #include "tests/client/scripted_server.h"
 
 namespace maskd::client {
@@ -45,20 +46,20 @@ TEST(OpeningRaceTest, EachServerThatIsNotThereIsTold) {
   OpeningRace race({"unix:/no/such/a", "unix:/no/such/b"}, &Begin);
   for (const std::string address : {"unix:/no/such/a", "unix:/no/such/b"}) {
     EXPECT_FALSE(race.is_over());
-    const auto attempt = race.Next(absl::Now() + kPatience);
+    const auto attempt = race.Next(SteadyTime::Now() + kPatience);
     ASSERT_TRUE(attempt.has_value());
     EXPECT_EQ(attempt->address, address);
     EXPECT_EQ(attempt->stream.status().code(), absl::StatusCode::kUnavailable);
   }
   EXPECT_TRUE(race.is_over());
-  EXPECT_FALSE(race.Next(absl::Now() + kPatience).has_value());
+  EXPECT_FALSE(race.Next(SteadyTime::Now() + kPatience).has_value());
 }
 
 TEST(OpeningRaceTest, ASilentServerIsNotWaitedFor) {
   const ScriptedServer silent({.decode = &Ignore}, ".race_silent");
   const ScriptedServer other({.decode = &Greet}, ".race_other");
   OpeningRace race({silent.address(), other.address()}, &Begin);
-  const auto attempt = race.Next(absl::Now() + kPatience);
+  const auto attempt = race.Next(SteadyTime::Now() + kPatience);
   ASSERT_TRUE(attempt.has_value());
   EXPECT_EQ(attempt->address, other.address());
   EXPECT_TRUE(attempt->stream.ok()) << attempt->stream.status();
@@ -68,7 +69,7 @@ TEST(OpeningRaceTest, ASilentServerIsNotWaitedFor) {
 TEST(OpeningRaceTest, NobodyAnswersBeforeTheDeadline) {
   const ScriptedServer silent({.decode = &Ignore}, ".race_silent");
   OpeningRace race({silent.address()}, &Begin);
-  EXPECT_FALSE(race.Next(absl::Now() + absl::Milliseconds(20)).has_value());
+  EXPECT_FALSE(race.Next(SteadyTime::Now() + absl::Milliseconds(20)).has_value());
   EXPECT_FALSE(race.is_over());
 }
 

@@ -14,6 +14,7 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/calls/step_call.h"
 
 namespace maskd::client {
@@ -56,10 +57,10 @@ class PlayedCall : public StepCall {
     return is_read_;
   }
 
-  absl::Status Write(const v1::DecodeRequest&, std::size_t, absl::Time) override {
+  absl::Status Write(const v1::DecodeRequest&, std::size_t, SteadyTime) override {
     return absl::UnimplementedError("not here");
   }
-  absl::Status Read(grpc::ByteBuffer&, absl::Time, absl::Time) override {
+  absl::Status Read(grpc::ByteBuffer&, SteadyTime, SteadyTime) override {
     return absl::UnimplementedError("not here");
   }
   absl::StatusOr<bool> ReadUntilInterrupted(grpc::ByteBuffer& message) override {
@@ -79,7 +80,7 @@ class PlayedCall : public StepCall {
     interrupted_ = true;
     changed_.notify_all();
   }
-  absl::Status Finish(absl::Time) override { return absl::OkStatus(); }
+  absl::Status Finish(SteadyTime) override { return absl::OkStatus(); }
 
  private:
   std::mutex mutex_;
@@ -93,13 +94,13 @@ class PlayedCall : public StepCall {
 class ReadAheadTest : public testing::Test {
  protected:
   // The number of the next step, 0 where there is none by now.
-  std::uint64_t Take(absl::Time deadline) {
+  std::uint64_t Take(SteadyTime deadline) {
     const auto taken = ahead_->Take(message_, deadline);
     EXPECT_TRUE(taken.ok()) << taken.status();
     EXPECT_FALSE(call_.is_read()) << "the call is the caller's";
     return taken.ok() && *taken ? message_.result.step() : 0;
   }
-  std::uint64_t Take() { return Take(absl::Now() + kPatience); }
+  std::uint64_t Take() { return Take(SteadyTime::Now() + kPatience); }
   void AwaitMessage() {
     while (!ahead_->IsThere()) std::this_thread::yield();
   }
@@ -126,7 +127,7 @@ TEST_F(ReadAheadTest, AReplyThatWasReadWaitsToBeTaken) {
   ahead_->Begin();  // one waits: the second is not read over it
   ahead_->End();
   EXPECT_TRUE(ahead_->IsThere());
-  EXPECT_EQ(Take(absl::UnixEpoch()), 1);
+  EXPECT_EQ(Take(SteadyTime::LongAgo()), 1);
   EXPECT_FALSE(ahead_->IsThere());
   ahead_->Begin();
   EXPECT_EQ(Take(), 2);
@@ -136,7 +137,7 @@ TEST_F(ReadAheadTest, TheCallComesBackAtTheDeadlineAndTheMessageIsLeft) {
   message_.go_away.emplace().set_deadline_ms(7);
   ahead_->Begin();
   call_.AwaitReader();
-  EXPECT_EQ(Take(absl::Now()), 0);
+  EXPECT_EQ(Take(SteadyTime::Now()), 0);
   ASSERT_TRUE(message_.go_away.has_value());
   EXPECT_EQ(message_.go_away->deadline_ms(), 7);
   call_.Put(3);
@@ -166,16 +167,16 @@ TEST_F(ReadAheadTest, ErrorsAreGivenOnceAndThenTheCallIsTheCallers) {
   ahead_->Begin();
   call_.AwaitReader();
   call_.End(absl::UnavailableError("gone"));
-  const auto taken = ahead_->Take(message_, absl::Now() + kPatience);
+  const auto taken = ahead_->Take(message_, SteadyTime::Now() + kPatience);
   EXPECT_EQ(taken.status(), absl::UnavailableError("gone"));
-  EXPECT_EQ(Take(absl::UnixEpoch()), 0);
+  EXPECT_EQ(Take(SteadyTime::LongAgo()), 0);
 }
 
 TEST_F(ReadAheadTest, WhatIsNoMessageIsTheReadersError) {
   call_.PutBytes("\x0a\xff");
   call_.Put(4);
   ahead_->Begin();
-  EXPECT_TRUE(absl::IsInternal(ahead_->Take(message_, absl::Now() + kPatience).status()));
+  EXPECT_TRUE(absl::IsInternal(ahead_->Take(message_, SteadyTime::Now() + kPatience).status()));
   ahead_->Begin();
   EXPECT_EQ(Take(), 4);
 }

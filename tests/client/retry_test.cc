@@ -6,6 +6,8 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
+#include "client/cpp/base/steady_time.h"
+
 namespace maskd::client {
 namespace {
 
@@ -16,7 +18,7 @@ constexpr RetryPolicy kQuick{
 absl::Status RetryOver(const std::vector<absl::Status>& statuses, std::size_t& used,
                        absl::Duration time = absl::Seconds(10)) {
   used = 0;
-  return Retry(kQuick, absl::Now() + time, [&] { return statuses.at(used++); });
+  return Retry(kQuick, SteadyTime::Now() + time, [&] { return statuses.at(used++); });
 }
 
 TEST(Retry, OkIsTheEnd) {

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/base/wire_status.h"
 #include "tests/client/scripted_server.h"
 
@@ -20,7 +21,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-const absl::Time kNow = absl::FromUnixSeconds(1'000);
+const SteadyTime kNow = SteadyTime::Now();
 
 // A refusal that says when to ask again.
 absl::Status Full(absl::Duration after) {

@@ -18,6 +18,7 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/client.h"
 #include "client/cpp/failover/failover_stream.h"
 #include "client/cpp/failover/load_asker.h"
@@ -181,16 +182,16 @@ class SpreadTest : public testing::Test {
   // Waits until each has as many as the others: it fails when that takes longer than any machine.
   void AwaitEven(const std::vector<Program*>& programs, const std::string& when) {
     const std::vector<int> even(programs.size(), static_cast<int>(kEngines / programs.size()));
-    const absl::Time begin = absl::Now();
+    const SteadyTime begin = SteadyTime::Now();
     std::vector<int> counts;
     do {
       counts = Counts(programs);
       if (counts == even) break;
       absl::SleepFor(absl::Milliseconds(10));
-    } while (absl::Now() < begin + absl::Minutes(1));
+    } while (SteadyTime::Now() < begin + absl::Minutes(1));
     ASSERT_EQ(counts, even) << when;
     RecordProperty(absl::StrCat("even_ms_", when),
-                   static_cast<int>(absl::ToInt64Milliseconds(absl::Now() - begin)));
+                   static_cast<int>(absl::ToInt64Milliseconds(SteadyTime::Now() - begin)));
   }
 
   // SIGTERM one after the other, each back before the next.

@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include <unistd.h>
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/calls/memory_call.h"
 #include "client/cpp/client.h"
 #include "client/cpp/connect/socket_path.h"
@@ -193,11 +194,11 @@ TEST(FetchMemoryTest, TheSecondSocketIsBesideTheFirst) {
   for (const std::string& suffix : {std::string(), std::string("/"), std::string("/../other.sock"),
                                     std::string("x/y"), std::string("x\0y", 3)}) {
     offer.set_socket_suffix(suffix);
-    const auto memory = FetchMemory(address, offer, absl::Now() + kTimeout);
+    const auto memory = FetchMemory(address, offer, SteadyTime::Now() + kTimeout);
     EXPECT_TRUE(absl::IsInternal(memory.status())) << suffix << ": " << memory.status();
   }
   offer.set_socket_suffix(ring::kSocketSuffix);
-  const auto nobody = FetchMemory(address, offer, absl::Now() + kTimeout);
+  const auto nobody = FetchMemory(address, offer, SteadyTime::Now() + kTimeout);
   EXPECT_TRUE(absl::IsUnavailable(nobody.status())) << nobody.status();
 }
 

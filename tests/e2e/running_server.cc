@@ -8,7 +8,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/time/clock.h"
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/security/credentials.h>
@@ -72,7 +71,7 @@ struct TestStream::Memory {
       EXPECT_TRUE(sent.ok()) << sent.status();
       if (!sent.ok() || *sent) return sent.ok();
       if (HasEnded()) return false;
-      EXPECT_TRUE(channel.Sleep(ring::kRoom, absl::Now() + absl::Seconds(1)).ok());
+      EXPECT_TRUE(channel.Sleep(ring::kRoom, absl::Seconds(1)).ok());
     }
   }
 
@@ -89,7 +88,7 @@ struct TestStream::Memory {
         return true;
       }
       if (is_over) return TakeNotice(response);
-      EXPECT_TRUE(channel.Sleep(ring::kBytes, absl::Now() + absl::Seconds(1)).ok());
+      EXPECT_TRUE(channel.Sleep(ring::kBytes, absl::Seconds(1)).ok());
     }
   }
 
@@ -114,8 +113,7 @@ TestStream::~TestStream() {
 }
 
 void TestStream::Fetch(const v1::SharedMemory& offer) {
-  auto fd = ring::Fetch(memory_at_ + offer.socket_suffix(), offer.token(),
-                        absl::Now() + absl::Seconds(10));
+  auto fd = ring::Fetch(memory_at_ + offer.socket_suffix(), offer.token(), absl::Seconds(10));
   ASSERT_TRUE(fd.ok()) << fd.status();
   auto memory = ring::SharedMemory::Map(
       *std::move(fd), {.to_server = offer.to_server_bytes(), .to_client = offer.to_client_bytes()});

@@ -58,7 +58,7 @@ ring::RingSizes SizesOf(const v1::SharedMemory& offer) {
 absl::StatusOr<ring::UniqueFd> FetchFrom(const RunningServer& running,
                                          const v1::SharedMemory& offer) {
   return ring::Fetch(running.memory_at(Via::kMemory) + offer.socket_suffix(), offer.token(),
-                     absl::Now() + kPatience);
+                     kPatience);
 }
 
 absl::StatusOr<ring::SharedMemory> MapFrom(const RunningServer& running,
@@ -179,7 +179,7 @@ struct KeptStream {
       const auto message = channel->TryRead();
       if (!message.ok()) return false;
       if (message->has_value()) return true;
-      if (!channel->Sleep(ring::kBytes, absl::Now() + absl::Milliseconds(10)).ok()) return false;
+      if (!channel->Sleep(ring::kBytes, absl::Milliseconds(10)).ok()) return false;
     }
     return false;
   }
@@ -261,7 +261,7 @@ class RawMemoryTest : public testing::Test {
       const auto message = channel_->TryRead();
       if (!message.ok()) return false;
       if (message->has_value()) return reply->ParseFromString(std::string(**message));
-      if (!channel_->Sleep(ring::kBytes, end).ok()) return false;
+      if (!channel_->Sleep(ring::kBytes, end - absl::Now()).ok()) return false;
     }
     return false;
   }
@@ -273,7 +273,7 @@ class RawMemoryTest : public testing::Test {
       channel_->StartWrite(pending_);
       for (int quiet = 0; !*channel_->ContinueWrite(); ++quiet) {
         if (quiet == 5) return step;
-        EXPECT_TRUE(channel_->Sleep(ring::kRoom, absl::Now() + absl::Milliseconds(100)).ok());
+        EXPECT_TRUE(channel_->Sleep(ring::kRoom, absl::Milliseconds(100)).ok());
       }
     }
   }
@@ -320,7 +320,7 @@ TEST(SlowMemoryReaderTest, DoesNotHoldUpTheEndOfTheServer) {
     step = RowStep(number);
     channel.StartWrite(step);
     for (quiet = 0; quiet < 5 && !*channel.ContinueWrite(); ++quiet)
-      ASSERT_TRUE(channel.Sleep(ring::kRoom, absl::Now() + absl::Milliseconds(100)).ok());
+      ASSERT_TRUE(channel.Sleep(ring::kRoom, absl::Milliseconds(100)).ok());
   }
   running.server().Drain();  // which does end
   EXPECT_FALSE(stream.Finish().ok());

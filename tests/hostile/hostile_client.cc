@@ -65,8 +65,7 @@ std::optional<v1::SharedMemory> Greet(Call& call) {
 }
 
 absl::StatusOr<ring::SharedMemory> Map(const std::string& socket, const v1::SharedMemory& offer) {
-  auto fd =
-      ring::Fetch(socket + offer.socket_suffix(), offer.token(), absl::Now() + absl::Seconds(10));
+  auto fd = ring::Fetch(socket + offer.socket_suffix(), offer.token(), absl::Seconds(10));
   if (!fd.ok()) return fd.status();
   const int copy = dup(fd->get());
   // What has been lent cannot be shortened.

@@ -13,6 +13,7 @@
 #include "grpcpp/support/byte_buffer.h"
 #include "gtest/gtest.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/calls/local_engine.h"
 #include "client/cpp/client.h"
 #include "local/engine.h"
@@ -24,6 +25,7 @@
 namespace maskd::local {
 namespace {
 
+using client::SteadyTime;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -66,7 +68,7 @@ std::unique_ptr<client::StepCall> OpenCall() {
 }
 
 absl::Status Write(client::StepCall& call, const v1::DecodeRequest& message) {
-  return call.Write(message, message.ByteSizeLong(), absl::Now() + kPatience);
+  return call.Write(message, message.ByteSizeLong(), SteadyTime::Now() + kPatience);
 }
 
 TEST(LocalAddress, IsWhatTheFlagTokenizerTakesSeveralTimes) {
@@ -120,7 +122,7 @@ TEST(LocalStream, AReplyThatIsNotThereIsADeadline) {
   const auto call = OpenCall();
   grpc::ByteBuffer message;
   EXPECT_TRUE(absl::IsDeadlineExceeded(
-      call->Read(message, absl::Now() + absl::Milliseconds(5), absl::UnixEpoch())));
+      call->Read(message, SteadyTime::Now() + absl::Milliseconds(5), SteadyTime::LongAgo())));
   call->Interrupt();
   const auto read = call->ReadUntilInterrupted(message);
   ASSERT_TRUE(read.ok());
@@ -133,13 +135,14 @@ TEST(LocalStream, AnErrorOfTheStreamIsItsEnd) {
   step.mutable_step()->set_step(7);
   ASSERT_TRUE(Write(*call, step).ok());
   grpc::ByteBuffer message;
-  ASSERT_TRUE(call->Read(message, absl::Now() + kPatience, absl::UnixEpoch()).ok());
+  ASSERT_TRUE(call->Read(message, SteadyTime::Now() + kPatience, SteadyTime::LongAgo()).ok());
   step.mutable_step()->set_step(3);  // out of order
   ASSERT_TRUE(Write(*call, step).ok());
-  const absl::Status ended = call->Read(message, absl::Now() + kPatience, absl::UnixEpoch());
+  const absl::Status ended =
+      call->Read(message, SteadyTime::Now() + kPatience, SteadyTime::LongAgo());
   EXPECT_TRUE(absl::IsAborted(ended)) << ended;
   EXPECT_EQ(Write(*call, step), ended);
-  EXPECT_EQ(call->Finish(absl::Now() + kPatience), ended);
+  EXPECT_EQ(call->Finish(SteadyTime::Now() + kPatience), ended);
 }
 
 // A step whose grammar takes a while.
@@ -156,11 +159,11 @@ v1::DecodeRequest LongStep(std::uint64_t number) {
 
 TEST(LocalStream, FinishedAgainItIsFinished) {
   const auto call = OpenCall();
-  EXPECT_TRUE(call->Finish(absl::Now() + kPatience).ok());
-  EXPECT_TRUE(call->Finish(absl::Now() + kPatience).ok());
+  EXPECT_TRUE(call->Finish(SteadyTime::Now() + kPatience).ok());
+  EXPECT_TRUE(call->Finish(SteadyTime::Now() + kPatience).ok());
   EXPECT_TRUE(absl::IsCancelled(Write(*call, LongStep(2))));
   grpc::ByteBuffer message;
-  EXPECT_TRUE(absl::IsCancelled(call->Read(message, absl::InfiniteFuture(), absl::UnixEpoch())));
+  EXPECT_TRUE(absl::IsCancelled(call->Read(message, SteadyTime::Never(), SteadyTime::LongAgo())));
   EXPECT_TRUE(absl::IsCancelled(call->ReadUntilInterrupted(message).status()));
   const auto stream = OpenStream();
   EXPECT_TRUE(stream->Close(kPatience).ok());
@@ -173,7 +176,7 @@ TEST(LocalStream, AtTheDeadlineStepsThatAreUnderWayAreCancelled) {
     const auto call = OpenCall();
     for (std::uint64_t number = 2; number < 10; ++number)
       ASSERT_TRUE(Write(*call, LongStep(number)).ok());
-    const absl::Status finished = call->Finish(i == 0 ? absl::InfinitePast() : absl::Now());
+    const absl::Status finished = call->Finish(i == 0 ? SteadyTime::LongAgo() : SteadyTime::Now());
     // What ended the stream is the step that was cancelled, where that was under way by then.
     EXPECT_TRUE(finished.ok() || absl::IsCancelled(finished)) << finished;
   }
@@ -195,7 +198,7 @@ TEST(LocalStream, RepliesComeInOrderWhoeverReads) {
       const auto read = call->ReadUntilInterrupted(message);
       ASSERT_TRUE(read.ok() && *read) << read.status();
     } else {
-      ASSERT_TRUE(call->Read(message, absl::InfiniteFuture(), absl::UnixEpoch()).ok());
+      ASSERT_TRUE(call->Read(message, SteadyTime::Never(), SteadyTime::LongAgo()).ok());
     }
     grpc::Slice bytes;
     ASSERT_TRUE(message.DumpToSingleSlice(&bytes).ok());
@@ -236,14 +239,14 @@ TEST(LocalEngine, TokensOutsideTheVocabularyAreNone) {
     v1::ListTokensRequest request;
     request.set_first_id(first);
     v1::ListTokensResponse response;
-    const absl::Status status = engine->ListTokens(request, absl::InfiniteFuture(), &response);
+    const absl::Status status = engine->ListTokens(request, SteadyTime::Never(), &response);
     EXPECT_TRUE(absl::IsOutOfRange(status) || absl::IsInvalidArgument(status)) << status;
     EXPECT_EQ(response.tokens_size(), 0);
   }
   v1::GetTokenizerRequest named;
   named.set_name("another");
   v1::GetTokenizerResponse tokenizer;
-  EXPECT_TRUE(absl::IsNotFound(engine->GetTokenizer(named, absl::InfiniteFuture(), &tokenizer)));
+  EXPECT_TRUE(absl::IsNotFound(engine->GetTokenizer(named, SteadyTime::Never(), &tokenizer)));
 }
 
 TEST(LocalEngine, AStreamKeepsIt) {
@@ -260,7 +263,7 @@ TEST(LocalEngine, AStreamKeepsIt) {
   }
   ASSERT_TRUE(Write(*call, LongStep(2)).ok());
   grpc::ByteBuffer message;
-  EXPECT_TRUE(call->Read(message, absl::Now() + kPatience, absl::UnixEpoch()).ok());
+  EXPECT_TRUE(call->Read(message, SteadyTime::Now() + kPatience, SteadyTime::LongAgo()).ok());
 }
 
 TEST(LocalStream, MayGoWhileItsStepCompiles) {

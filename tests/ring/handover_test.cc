@@ -45,7 +45,7 @@ class HandoverTest : public testing::Test {
         .string();
   }
   [[nodiscard]] static absl::StatusOr<UniqueFd> Ask(absl::string_view token) {
-    return Fetch(path(), token, absl::Now() + kPatience);
+    return Fetch(path(), token, kPatience);
   }
   // A connection that says nothing.
   static UniqueFd Connect() {
@@ -141,7 +141,7 @@ TEST(FetchTest, TwoDescriptorsAreAnErrorAndNoneStaysOpen) {
     std::memcpy(CMSG_DATA(header), fds.data(), sizeof(fds));
     EXPECT_EQ(sendmsg(peer.get(), &message, 0), 1);
   });
-  const absl::Status status = Fetch(path, "token", absl::Now() + kPatience).status();
+  const absl::Status status = Fetch(path, "token", kPatience).status();
   server.join();
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   const int after = dup(listener.get());
@@ -163,8 +163,7 @@ TEST_F(HandoverTest, APathThatCannotBeIsAnError) {
   };
   EXPECT_TRUE(absl::IsUnavailable(listen("/nonexistent/x.ring")));
   EXPECT_TRUE(absl::IsUnavailable(listen("/" + std::string(200, 'x'))));
-  EXPECT_TRUE(absl::IsUnavailable(
-      Fetch("/" + std::string(200, 'x'), token_, absl::Now() + kPatience).status()));
+  EXPECT_TRUE(absl::IsUnavailable(Fetch("/" + std::string(200, 'x'), token_, kPatience).status()));
 }
 
 TEST(TokenTest, IsAnotherOneEachTime) {

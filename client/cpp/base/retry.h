@@ -11,6 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 
+#include "client/cpp/base/steady_time.h"
+
 namespace maskd::client {
 
 // The default gives up after some 150 ms of waits.
@@ -23,7 +25,7 @@ struct RetryPolicy {
 };
 
 // The last try's status.
-absl::Status Retry(const RetryPolicy& policy, absl::Time deadline,
+absl::Status Retry(const RetryPolicy& policy, SteadyTime deadline,
                    absl::FunctionRef<absl::Status()> attempt);
 
 }  // namespace maskd::client

@@ -12,9 +12,9 @@
 #include <chrono>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include <sched.h>
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/base/wire_status.h"
 
 namespace maskd::client {
@@ -42,7 +42,7 @@ DecodeCall::DecodeCall(std::shared_ptr<grpc::Channel> channel, bool sees_pings)
 
 DecodeCall::~DecodeCall() {
   context_.TryCancel();
-  while (pending_ > 0 && Poll(absl::InfiniteFuture()).ok()) {
+  while (pending_ > 0 && Poll(SteadyTime::Never()).ok()) {
   }
   queue_.Shutdown();
   void* tag = nullptr;
@@ -51,7 +51,7 @@ DecodeCall::~DecodeCall() {
   }
 }
 
-absl::Status DecodeCall::Start(absl::Time deadline) {
+absl::Status DecodeCall::Start(SteadyTime deadline) {
   if (stream_ == nullptr) {
     stream_ = stub_.PrepareCall(&context_, kMethod, &queue_);
     stream_->StartCall(Expect(kStart));
@@ -60,7 +60,7 @@ absl::Status DecodeCall::Start(absl::Time deadline) {
 }
 
 absl::Status DecodeCall::Write(const v1::DecodeRequest& message, std::size_t byte_size,
-                               absl::Time deadline) {
+                               SteadyTime deadline) {
   absl::Status status = PollUntil([this] { return !writing_; }, deadline);
   if (ended_.has_value()) return EndedError(*ended_);
   // The server has not answered the goodbye yet; gRPC takes no message behind it.
@@ -72,9 +72,9 @@ absl::Status DecodeCall::Write(const v1::DecodeRequest& message, std::size_t byt
   return absl::OkStatus();
 }
 
-absl::Status DecodeCall::Read(grpc::ByteBuffer& message, absl::Time deadline,
-                              absl::Time awake_until) {
-  PollAwake(std::min(awake_until, deadline) - absl::Now());
+absl::Status DecodeCall::Read(grpc::ByteBuffer& message, SteadyTime deadline,
+                              SteadyTime awake_until) {
+  PollAwake(std::min(awake_until, deadline) - SteadyTime::Now());
   absl::Status status = PollUntil([this] { return !arrived_.empty(); }, deadline);
   if (status.ok()) TakeArrived(message);
   return status;
@@ -82,7 +82,7 @@ absl::Status DecodeCall::Read(grpc::ByteBuffer& message, absl::Time deadline,
 
 absl::StatusOr<bool> DecodeCall::ReadUntilInterrupted(grpc::ByteBuffer& message) {
   const absl::Status status =
-      PollUntil([this] { return !arrived_.empty() || interrupted_; }, absl::InfiniteFuture());
+      PollUntil([this] { return !arrived_.empty() || interrupted_; }, SteadyTime::Never());
   if (!status.ok()) return status;
   if (std::exchange(interrupted_, false) && arrived_.empty()) return false;
   TakeArrived(message);
@@ -91,7 +91,7 @@ absl::StatusOr<bool> DecodeCall::ReadUntilInterrupted(grpc::ByteBuffer& message)
 
 void DecodeCall::Interrupt() {
   if (alarmed_.exchange(true)) return;
-  alarm_.Set(&queue_, gpr_now(GPR_CLOCK_MONOTONIC), &tags_[kInterrupt]);
+  alarm_.Set(&queue_, gpr_inf_past(GPR_CLOCK_MONOTONIC), &tags_[kInterrupt]);
 }
 
 absl::Status DecodeCall::GiveUp() {
@@ -111,7 +111,7 @@ void DecodeCall::TakeArrived(grpc::ByteBuffer& message) {
   arrived_.pop_front();
 }
 
-absl::Status DecodeCall::Finish(absl::Time deadline) {
+absl::Status DecodeCall::Finish(SteadyTime deadline) {
   if (!half_closed_ && !ended_.has_value()) {
     const absl::Status status = PollUntil([this] { return !writing_; }, deadline);
     if (!status.ok()) return status;
@@ -125,10 +125,10 @@ absl::Status DecodeCall::Finish(absl::Time deadline) {
   return *ended_;
 }
 
-absl::Status DecodeCall::Poll(absl::Time deadline) {
+absl::Status DecodeCall::Poll(SteadyTime deadline) {
   void* tag = nullptr;
   bool ok = false;
-  switch (queue_.AsyncNext(&tag, &ok, absl::ToChronoTime(deadline))) {
+  switch (queue_.AsyncNext(&tag, &ok, deadline.ForGrpc())) {
     case grpc::CompletionQueue::GOT_EVENT: {
       const auto what = static_cast<Tag>(static_cast<char*>(tag) - tags_.data());
       pending_ -= what == kInterrupt ? 0 : 1;
@@ -148,11 +148,11 @@ void DecodeCall::PollAwake(absl::Duration longest) {
   const Steady::time_point begin = Steady::now();
   while (arrived_.empty() && !ended_.has_value() &&
          absl::FromChrono(Steady::now() - begin) < longest) {
-    if (!Poll(absl::UnixEpoch()).ok()) sched_yield();  // the server may share this core
+    if (!Poll(SteadyTime::LongAgo()).ok()) sched_yield();  // the server may share this core
   }
 }
 
-absl::Status DecodeCall::PollUntil(absl::FunctionRef<bool()> done, absl::Time deadline) {
+absl::Status DecodeCall::PollUntil(absl::FunctionRef<bool()> done, SteadyTime deadline) {
   while (!done()) {
     if (ended_.has_value()) return EndedError(*ended_);
     if (absl::Status status = Poll(deadline); !status.ok()) return status;

@@ -32,6 +32,7 @@
 #include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/support/byte_buffer.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/calls/ping_answers.h"
 #include "client/cpp/calls/step_call.h"
 #include "maskd/v1/mask_service.pb.h"
@@ -50,16 +51,16 @@ class DecodeCall : public StepCall {
 
   // Starts the call. DEADLINE_EXCEEDED, after which it may be said again, or the status it ended
   // with.
-  absl::Status Start(absl::Time deadline);
+  absl::Status Start(SteadyTime deadline);
 
   // As StepCall says; whoever waits in them polls the completion queue.
   absl::Status Write(const v1::DecodeRequest& message, std::size_t byte_size,
-                     absl::Time deadline) override;
-  absl::Status Read(grpc::ByteBuffer& message, absl::Time deadline,
-                    absl::Time awake_until) override;
+                     SteadyTime deadline) override;
+  absl::Status Read(grpc::ByteBuffer& message, SteadyTime deadline,
+                    SteadyTime awake_until) override;
   absl::StatusOr<bool> ReadUntilInterrupted(grpc::ByteBuffer& message) override;
   void Interrupt() override;
-  absl::Status Finish(absl::Time deadline) override;
+  absl::Status Finish(SteadyTime deadline) override;
 
  private:
   static constexpr std::uint64_t kMostNotices = 1;  // it goes away
@@ -67,11 +68,11 @@ class DecodeCall : public StepCall {
   enum Tag : std::uint8_t { kStart, kWrite, kRead, kWritesDone, kFinish, kInterrupt, kTagCount };
 
   // Handles one completion, or gives DEADLINE_EXCEEDED.
-  absl::Status Poll(absl::Time deadline);
+  absl::Status Poll(SteadyTime deadline);
   // Handles completions until a message has arrived or the call has ended, for so long at most.
   void PollAwake(absl::Duration longest);
   // Polls until `done()`; the status the call ended with when it ends before.
-  absl::Status PollUntil(absl::FunctionRef<bool()> done, absl::Time deadline);
+  absl::Status PollUntil(absl::FunctionRef<bool()> done, SteadyTime deadline);
   void Complete(Tag tag, bool ok);
   // Ends the call, as a write does not leave in time: DEADLINE_EXCEEDED from now on.
   absl::Status GiveUp();

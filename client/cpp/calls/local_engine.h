@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/calls/step_call.h"
 #include "maskd/v1/compile_service.pb.h"
 #include "maskd/v1/mask_service.pb.h"
@@ -26,17 +27,17 @@ class LocalEngine {
  public:
   virtual ~LocalEngine() = default;
 
-  virtual absl::Status Compile(const v1::CompileRequest& request, absl::Time deadline,
+  virtual absl::Status Compile(const v1::CompileRequest& request, SteadyTime deadline,
                                v1::CompileResponse* response) = 0;
-  virtual absl::Status Check(const v1::CheckRequest& request, absl::Time deadline,
+  virtual absl::Status Check(const v1::CheckRequest& request, SteadyTime deadline,
                              v1::CheckResponse* response) = 0;
-  virtual absl::Status Explain(const v1::ExplainRequest& request, absl::Time deadline,
+  virtual absl::Status Explain(const v1::ExplainRequest& request, SteadyTime deadline,
                                v1::ExplainResponse* response) = 0;
-  virtual absl::Status ListTokenizers(const v1::ListTokenizersRequest& request, absl::Time deadline,
+  virtual absl::Status ListTokenizers(const v1::ListTokenizersRequest& request, SteadyTime deadline,
                                       v1::ListTokenizersResponse* response) = 0;
-  virtual absl::Status GetTokenizer(const v1::GetTokenizerRequest& request, absl::Time deadline,
+  virtual absl::Status GetTokenizer(const v1::GetTokenizerRequest& request, SteadyTime deadline,
                                     v1::GetTokenizerResponse* response) = 0;
-  virtual absl::Status ListTokens(const v1::ListTokensRequest& request, absl::Time deadline,
+  virtual absl::Status ListTokens(const v1::ListTokensRequest& request, SteadyTime deadline,
                                   v1::ListTokensResponse* response) = 0;
 
   // Answers a stream's hello; its steps go through the call, which keeps the engine.

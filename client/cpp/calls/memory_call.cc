@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "grpcpp/support/slice.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/connect/socket_path.h"
 #include "ring/handover.h"
 
@@ -32,12 +32,13 @@ bool IsSuffix(absl::string_view suffix) {
 }  // namespace
 
 absl::StatusOr<ring::SharedMemory> FetchMemory(const std::string& address,
-                                               const v1::SharedMemory& offer, absl::Time deadline) {
+                                               const v1::SharedMemory& offer, SteadyTime deadline) {
   const std::optional<std::string> path = SocketPathOf(address);
   if (!path.has_value()) return absl::UnavailableError("the address is no Unix socket's");
   if (!IsSuffix(offer.socket_suffix()))
     return absl::InternalError("the server lends memory at a place that is not beside its socket");
-  auto fd = ring::Fetch(absl::StrCat(*path, offer.socket_suffix()), offer.token(), deadline);
+  auto fd = ring::Fetch(absl::StrCat(*path, offer.socket_suffix()), offer.token(),
+                        deadline - SteadyTime::Now());
   if (!fd.ok()) return fd.status();
   auto memory = ring::SharedMemory::Map(
       *std::move(fd), {.to_server = offer.to_server_bytes(), .to_client = offer.to_client_bytes()});
@@ -60,7 +61,7 @@ MemoryCall::~MemoryCall() {
 }
 
 absl::Status MemoryCall::Write(const v1::DecodeRequest& message, std::size_t byte_size,
-                               absl::Time deadline) {
+                               SteadyTime deadline) {
   outgoing_.resize(byte_size);
   message.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(outgoing_.data()));
   if (absl::Status open = CheckOpen(); !open.ok()) return open;
@@ -72,19 +73,19 @@ absl::Status MemoryCall::Write(const v1::DecodeRequest& message, std::size_t byt
     if (*sent) return absl::OkStatus();
     if (absl::Status kept = KeepArrived(); !kept.ok()) return kept;
     if (absl::Status open = CheckOpen(); !open.ok()) return open;
-    if (absl::Now() >= deadline)
+    if (SteadyTime::Now() >= deadline)
       return Break(absl::DeadlineExceededError("the server takes no steps"));
     absl::Status slept = Sleep(ring::kRoom | ring::kBytes, deadline);
     if (!slept.ok()) return slept;
   }
 }
 
-absl::Status MemoryCall::Read(grpc::ByteBuffer& message, absl::Time deadline,
-                              absl::Time awake_until) {
+absl::Status MemoryCall::Read(grpc::ByteBuffer& message, SteadyTime deadline,
+                              SteadyTime awake_until) {
   for (;;) {
     const absl::StatusOr<bool> taken = Take(message);
     if (!taken.ok() || *taken) return taken.status();
-    const absl::Time now = absl::Now();
+    const SteadyTime now = SteadyTime::Now();
     if (now >= deadline) return absl::DeadlineExceededError("no answer of the server in time");
     if (channel_.StayAwake(ring::kBytes, std::min(awake_until, deadline) - now)) continue;
     if (absl::Status slept = Sleep(ring::kBytes, deadline); !slept.ok()) return slept;
@@ -96,7 +97,7 @@ absl::StatusOr<bool> MemoryCall::ReadUntilInterrupted(grpc::ByteBuffer& message)
     const absl::StatusOr<bool> taken = Take(message);
     if (!taken.ok()) return taken;
     if (interrupted_.exchange(false) || *taken) return taken;
-    absl::Status slept = Sleep(ring::kBytes, absl::InfiniteFuture());
+    absl::Status slept = Sleep(ring::kBytes, SteadyTime::Never());
     if (!slept.ok()) return slept;
   }
 }
@@ -107,7 +108,7 @@ void MemoryCall::Interrupt() {
 }
 
 // The server may wait for room before it sees the half-close: so what arrives is taken out.
-absl::Status MemoryCall::Finish(absl::Time deadline) {
+absl::Status MemoryCall::Finish(SteadyTime deadline) {
   if (watcher_.joinable()) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -142,7 +143,7 @@ void MemoryCall::Watch() {
 }
 
 absl::Status MemoryCall::FinishIfAsked() {
-  std::optional<absl::Time> by;
+  std::optional<SteadyTime> by;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     by = finish_by_;
@@ -210,8 +211,8 @@ absl::Status MemoryCall::CheckOpen() {
   return ended_.value_or(absl::OkStatus());
 }
 
-absl::Status MemoryCall::Sleep(std::uint32_t reasons, absl::Time deadline) {
-  absl::Status slept = channel_.Sleep(reasons, deadline);
+absl::Status MemoryCall::Sleep(std::uint32_t reasons, SteadyTime deadline) {
+  absl::Status slept = channel_.Sleep(reasons, deadline - SteadyTime::Now());
   return slept.ok() ? slept : Break(slept);
 }
 

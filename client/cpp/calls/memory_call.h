@@ -22,6 +22,7 @@
 #include "absl/time/time.h"
 #include "grpcpp/support/byte_buffer.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/calls/decode_call.h"
 #include "client/cpp/calls/step_call.h"
 #include "maskd/v1/mask_service.pb.h"
@@ -33,7 +34,7 @@ namespace maskd::client {
 // Fetches the memory that a server at `address` has offered. Errors: UNAVAILABLE (it cannot be had:
 // the stream is one over gRPC), others (the server may wait for steps in it).
 absl::StatusOr<ring::SharedMemory> FetchMemory(const std::string& address,
-                                               const v1::SharedMemory& offer, absl::Time deadline);
+                                               const v1::SharedMemory& offer, SteadyTime deadline);
 
 // A StepCall through two rings; the Decode call stays open beside it, without steps.
 class MemoryCall : public StepCall {
@@ -46,12 +47,12 @@ class MemoryCall : public StepCall {
 
   // As StepCall says. Waiting for a reply, the thread looks at the ring before it sleeps.
   absl::Status Write(const v1::DecodeRequest& message, std::size_t byte_size,
-                     absl::Time deadline) override;
-  absl::Status Read(grpc::ByteBuffer& message, absl::Time deadline,
-                    absl::Time awake_until) override;
+                     SteadyTime deadline) override;
+  absl::Status Read(grpc::ByteBuffer& message, SteadyTime deadline,
+                    SteadyTime awake_until) override;
   absl::StatusOr<bool> ReadUntilInterrupted(grpc::ByteBuffer& message) override;
   void Interrupt() override;
-  absl::Status Finish(absl::Time deadline) override;
+  absl::Status Finish(SteadyTime deadline) override;
 
  private:
   // What the thread does: waits on the call until it ends or is to be finished.
@@ -67,7 +68,7 @@ class MemoryCall : public StepCall {
   absl::Status KeepArrived();
   // OK until the call has ended and the ring has nothing more.
   absl::Status CheckOpen();
-  absl::Status Sleep(std::uint32_t reasons, absl::Time deadline);
+  absl::Status Sleep(std::uint32_t reasons, SteadyTime deadline);
   // Keeps an error of the ring, which is final.
   absl::Status Break(const absl::Status& status);
 
@@ -83,7 +84,7 @@ class MemoryCall : public StepCall {
   std::mutex mutex_;
   std::deque<grpc::ByteBuffer> notices_;
   std::optional<absl::Status> ended_;    // as a caller who wanted something is told
-  std::optional<absl::Time> finish_by_;  // the call shall be finished
+  std::optional<SteadyTime> finish_by_;  // the call shall be finished
   std::atomic<bool> closing_ = false;    // the thread is to end
   std::thread watcher_;                  // last: it uses all of the above
 };

@@ -4,14 +4,13 @@
 // idle or computes for long, would leave pings unanswered and be taken for dead: so a thread looks
 // at what has arrived every two seconds, for a millisecond.
 //
-// Threads  made and destroyed by one; its own thread uses nothing but the channel.
+// Threads  made and destroyed by one; the thread that looks has nothing but what it shares with
+//          this. gRPC's timer, which ends a look, sleeps by the clock of the day: where that was
+//          set back, a look may take as much longer, and nobody waits for the thread then.
 #ifndef MASKD_CLIENT_CPP_CALLS_PING_ANSWERS_H_
 #define MASKD_CLIENT_CPP_CALLS_PING_ANSWERS_H_
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
-#include <thread>
 
 #include "grpcpp/channel.h"
 
@@ -20,20 +19,19 @@ namespace maskd::client {
 // Made with the call and ended with it; costs a thread and a wake-up each two seconds.
 class PingAnswers {
  public:
-  // Starts the thread; the destructor waits for it, a millisecond at most while it looks.
+  // Starts the thread. The destructor ends it, and waits for 100 ms at most: a millisecond for a
+  // look, and no longer unless the clock was set back.
   explicit PingAnswers(std::shared_ptr<grpc::Channel> channel);
   ~PingAnswers();
   PingAnswers(const PingAnswers&) = delete;
   PingAnswers& operator=(const PingAnswers&) = delete;
 
  private:
-  void Run();
+  struct Looks;  // with the thread, which may outlive this
 
-  const std::shared_ptr<grpc::Channel> channel_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;
-  std::thread thread_;  // last: it uses all of the above
+  static void Run(Looks& looks);
+
+  const std::shared_ptr<Looks> looks_;
 };
 
 }  // namespace maskd::client

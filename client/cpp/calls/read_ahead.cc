@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "client/cpp/base/steady_time.h"
+
 namespace maskd::client {
 
 ReadAhead::ReadAhead(StepCall* call, ReplyReader* reader)
@@ -33,10 +35,10 @@ void ReadAhead::End() {
   changed_.wait(lock, [this] { return state_ != State::kReading; });
 }
 
-absl::StatusOr<bool> ReadAhead::Take(ServerMessage& message, absl::Time deadline) {
+absl::StatusOr<bool> ReadAhead::Take(ServerMessage& message, SteadyTime deadline) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto done = [this] { return state_ != State::kReading; };
-  if (!changed_.wait_until(lock, absl::ToChronoTime(deadline), done)) {
+  if (!changed_.wait_until(lock, deadline.ToChrono(), done)) {
     call_->Interrupt();
     changed_.wait(lock, done);
   }

@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/calls/step_call.h"
 #include "client/cpp/steps/reply_reader.h"
 
@@ -38,7 +39,7 @@ class ReadAhead {
   void End();
   // The next message, swapped into `message`, which is left as it was where there is none yet; the
   // call is the caller's again. Errors: those of the call and of the reader.
-  absl::StatusOr<bool> Take(ServerMessage& message, absl::Time deadline);
+  absl::StatusOr<bool> Take(ServerMessage& message, SteadyTime deadline);
   // Whether Take() will give a message at once.
   [[nodiscard]] bool IsThere();
 

@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "grpcpp/support/byte_buffer.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "maskd/v1/mask_service.pb.h"
 
 namespace maskd::client {
@@ -26,12 +27,12 @@ class StepCall {
   // returns. `byte_size` is what its ByteSizeLong() has just said. DEADLINE_EXCEEDED where the one
   // before does not leave: it is the call's end.
   virtual absl::Status Write(const v1::DecodeRequest& message, std::size_t byte_size,
-                             absl::Time deadline) = 0;
+                             SteadyTime deadline) = 0;
 
   // Reads the next message, without sleeping until `awake_until`. DEADLINE_EXCEEDED, or the status
   // the call ended with; CANCELLED when the server ended it with OK.
-  virtual absl::Status Read(grpc::ByteBuffer& message, absl::Time deadline,
-                            absl::Time awake_until) = 0;
+  virtual absl::Status Read(grpc::ByteBuffer& message, SteadyTime deadline,
+                            SteadyTime awake_until) = 0;
 
   // The same without a deadline, until Interrupt(): then false, and nothing was read.
   virtual absl::StatusOr<bool> ReadUntilInterrupted(grpc::ByteBuffer& message) = 0;
@@ -39,7 +40,7 @@ class StepCall {
   virtual void Interrupt() = 0;
 
   // Half-closes, drops what still arrives and gives the final status.
-  virtual absl::Status Finish(absl::Time deadline) = 0;
+  virtual absl::Status Finish(SteadyTime deadline) = 0;
 };
 
 }  // namespace maskd::client

@@ -15,8 +15,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/time/clock.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/base/wire_status.h"
 #include "client/cpp/calls/local_engine.h"
 #include "client/cpp/failover/balance.h"
@@ -70,7 +70,7 @@ absl::StatusOr<std::unique_ptr<FailoverStream>> FailoverStream::Open(Options opt
   if (options.addresses.empty()) return absl::InvalidArgumentError("addresses: is empty");
   std::unique_ptr<FailoverStream> stream(new FailoverStream(std::move(options)));
   if (!stream->options_.in_order) stream->OrderByLoad();
-  if (absl::Status found = stream->FindServer(absl::InfiniteFuture()); !found.ok()) return found;
+  if (absl::Status found = stream->FindServer(SteadyTime::Never()); !found.ok()) return found;
   if (stream->spreads()) stream->Settle();
   return stream;
 }
@@ -133,7 +133,7 @@ absl::Status FailoverStream::OpenAt(const std::string& place) {
       MaskStream::Open(place, options_.max_message_bytes, OptionsWithin(options_.step_timeout));
   if (!opened.ok()) return opened.status();
   if (absl::Status sent = SendOpens(*std::move(opened)); !sent.ok()) return sent;
-  return TakeRows(absl::InfiniteFuture());
+  return TakeRows(SteadyTime::Never());
 }
 
 std::unique_ptr<MaskStream> FailoverStream::FollowWatch() {
@@ -144,7 +144,7 @@ std::unique_ptr<MaskStream> FailoverStream::FollowWatch() {
   std::optional<ServerWatch::Offer> offer = watch_->Take();
   if (!offer.has_value()) return nullptr;
   left_ = Left{address(), std::move(stream_)};
-  left_at_ = absl::Now();
+  left_at_ = SteadyTime::Now();
   servers_.Replace(watch_->servers(), random_);
   servers_.Use(offer->address);
   return std::move(offer->stream);
@@ -152,10 +152,10 @@ std::unique_ptr<MaskStream> FailoverStream::FollowWatch() {
 
 // Half of the caller's time is the old server's: the step is answered in time whatever the new one
 // does.
-absl::Status FailoverStream::FinishLeaving(absl::Time deadline) {
-  const absl::Time now = absl::Now();
+absl::Status FailoverStream::FinishLeaving(SteadyTime deadline) {
+  const SteadyTime now = SteadyTime::Now();
   if (opening_.has_value()) {
-    const absl::Time half = std::min(now + (deadline - now) / 2, left_at_ + kLongestMove);
+    const SteadyTime half = std::min(now + (deadline - now) / 2, left_at_ + kLongestMove);
     opening_->until = std::max(half, left_at_ + kShortestMove);
     const absl::Status opened = TakeRows(deadline);
     if (opened.ok()) {
@@ -195,7 +195,7 @@ absl::Status FailoverStream::CheckVocabulary(const v1::Welcome& welcome) {
                    " tokens and the hash ", vocabulary_->hash));
 }
 
-absl::Status FailoverStream::TakeRows(absl::Time deadline) {
+absl::Status FailoverStream::TakeRows(SteadyTime deadline) {
   if (absl::Status finished = FinishOpening(deadline); !finished.ok()) return finished;
   auto stream = std::move(opening_->stream);
   opening_.reset();
@@ -222,17 +222,17 @@ absl::Status FailoverStream::SendOpens(std::unique_ptr<MaskStream> stream) {
   replay.WaitForCompile(options_.compile_timeout);
   if (const auto sent = stream->Submit(replay); !sent.ok()) return sent.status();
   opening_ = Opening{std::move(stream), std::move(oldest),
-                     absl::Now() + options_.compile_timeout + options_.step_timeout};
+                     SteadyTime::Now() + options_.compile_timeout + options_.step_timeout};
   return absl::OkStatus();
 }
 
 // The replay's reply is dropped: what it says has been said of each row. A row that cannot go on
 // here speaks against this server.
-absl::Status FailoverStream::FinishOpening(absl::Time deadline) {
+absl::Status FailoverStream::FinishOpening(SteadyTime deadline) {
   StepResult replayed;
-  const absl::Time until = std::min(opening_->until, deadline);
-  absl::Status done = opening_->stream->Collect(until - absl::Now(), replayed);
-  if (absl::IsDeadlineExceeded(done) && deadline < opening_->until && absl::Now() >= deadline)
+  const SteadyTime until = std::min(opening_->until, deadline);
+  absl::Status done = opening_->stream->Collect(until - SteadyTime::Now(), replayed);
+  if (absl::IsDeadlineExceeded(done) && deadline < opening_->until && SteadyTime::Now() >= deadline)
     return done;
   if (done.ok()) {
     done = ledger_.ApplyReplay(replayed.rows());
@@ -302,7 +302,7 @@ absl::StatusOr<std::uint64_t> FailoverStream::Submit(Step& step) {
 
 absl::Status FailoverStream::Collect(absl::Duration timeout, StepResult& result) {
   if (unanswered_.empty()) return absl::FailedPreconditionError("no step is in flight");
-  const absl::Time deadline = absl::Now() + timeout;
+  const SteadyTime deadline = SteadyTime::Now() + timeout;
   if (left_.has_value()) {
     const absl::Status left = FinishLeaving(deadline);
     if (absl::IsDeadlineExceeded(left) && opening_.has_value()) return left;
@@ -313,7 +313,7 @@ absl::Status FailoverStream::Collect(absl::Duration timeout, StepResult& result)
     if (stream_ != nullptr) {
       const absl::Duration patience =
           options_.step_timeout + absl::Milliseconds(oldest.wait_for_compile_ms());
-      collected = stream_->Collect(std::min(deadline - absl::Now(), patience), result);
+      collected = stream_->Collect(std::min(deadline - SteadyTime::Now(), patience), result);
       NoteEnd(collected);
       if (collected.ok()) collected = ledger_.Apply(oldest, result.rows());
       if (collected.ok()) {
@@ -325,9 +325,10 @@ absl::Status FailoverStream::Collect(absl::Duration timeout, StepResult& result)
       stream_.reset();  // the next step finds another server
       break;
     }
-    const bool is_callers_time = absl::IsDeadlineExceeded(collected) && absl::Now() >= deadline;
+    const bool is_callers_time =
+        absl::IsDeadlineExceeded(collected) && SteadyTime::Now() >= deadline;
     // Each address has had its turn: servers that open the rows and then fail have no more.
-    const bool is_in_vain = moves >= servers_.all().size() && absl::Now() >= deadline;
+    const bool is_in_vain = moves >= servers_.all().size() && SteadyTime::Now() >= deadline;
     const bool may_move = MayMove(collected) || absl::IsFailedPrecondition(collected);
     if (is_callers_time || is_in_vain || !may_move) return collected;
     if (absl::Status moved = Move(collected, deadline); !moved.ok()) return moved;

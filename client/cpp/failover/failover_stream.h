@@ -49,6 +49,7 @@
 #include "absl/time/time.h"
 
 #include "client/cpp/base/retry.h"
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/connect/resolve.h"
 #include "client/cpp/failover/load_asker.h"
 #include "client/cpp/failover/opening_race.h"
@@ -131,7 +132,7 @@ class FailoverStream {
   struct Opening {
     std::unique_ptr<MaskStream> stream;
     Step oldest;  // the oldest unanswered step, as this server is to have it
-    absl::Time until;
+    SteadyTime until;
   };
 
   // A server that is left and still has the rows.
@@ -142,8 +143,8 @@ class FailoverStream {
 
   // A search for a server. The next Collect() goes on with one that took longer.
   struct Search {
-    absl::Time give_up_at;
-    absl::Time wake;  // when its next round begins
+    SteadyTime give_up_at;
+    SteadyTime wake;  // when its next round begins
     absl::Duration delay;
     absl::Duration patience;  // of a server's welcome
     std::string first = {};   // of the round's servers
@@ -164,11 +165,11 @@ class FailoverStream {
   [[nodiscard]] StreamOptions OptionsWithin(absl::Duration open_timeout) const;
   // Leaves the server in use, for `why`, and finds another; or goes on with that. `deadline` is the
   // caller's in all of these: DEADLINE_EXCEEDED once it has passed.
-  absl::Status Move(const absl::Status& why, absl::Time deadline);
-  absl::Status FindServer(absl::Time deadline);
+  absl::Status Move(const absl::Status& why, SteadyTime deadline);
+  absl::Status FindServer(SteadyTime deadline);
   // A round of a search. Absent: no server has taken the rows, and another round may do better.
   void BeginRound();
-  std::optional<absl::Status> AskServers(absl::Time deadline);
+  std::optional<absl::Status> AskServers(SteadyTime deadline);
   std::optional<absl::Status> EndRound();
   // Whether a server has the vocabulary of the first one.
   absl::Status CheckVocabulary(const v1::Welcome& welcome);
@@ -181,9 +182,9 @@ class FailoverStream {
   // Sends what opens the rows on a new stream: opening_.
   absl::Status SendOpens(std::unique_ptr<MaskStream> stream);
   // Waits for the rows of opening_, which stays when the caller has no more time for it.
-  absl::Status FinishOpening(absl::Time deadline);
+  absl::Status FinishOpening(SteadyTime deadline);
   // Waits for the rows of opening_, and brings the unanswered steps there.
-  absl::Status TakeRows(absl::Time deadline);
+  absl::Status TakeRows(SteadyTime deadline);
 
   // Whether the stream goes where there are few.
   [[nodiscard]] bool spreads() const;
@@ -195,7 +196,7 @@ class FailoverStream {
   // opens the rows on the other.
   std::unique_ptr<MaskStream> FollowWatch();
   // Waits for the rows on the other server, or goes back.
-  absl::Status FinishLeaving(absl::Time deadline);
+  absl::Status FinishLeaving(SteadyTime deadline);
   absl::Status GoBack();
 
   Options options_;
@@ -212,7 +213,7 @@ class FailoverStream {
   int moves_ = 0;
   absl::BitGen random_;
   std::optional<Left> left_;  // without a stream_ alone
-  absl::Time left_at_;
+  SteadyTime left_at_;
   LoadAsker asker_;
   std::unique_ptr<ServerWatch> watch_;  // where it spreads, once it is open
 };

@@ -5,11 +5,11 @@
 #include <set>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/completion_queue.h"
 #include "grpcpp/support/async_unary_call.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/connect/channel.h"
 
 namespace maskd::client {
@@ -74,7 +74,7 @@ LoadAsker::Loads LoadAsker::Ask(std::vector<std::string> servers, const std::opt
   loads.streams.resize(loads.servers.size());
   std::vector<Call> calls(loads.servers.size());
   grpc::CompletionQueue queue;
-  const auto deadline = absl::ToChronoTime(absl::Now() + patience);
+  const auto deadline = (SteadyTime::Now() + patience).ForGrpc();
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const std::string& server = loads.servers[i];
     auto& stub = stubs_[server];

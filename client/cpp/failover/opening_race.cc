@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/time/clock.h"
+#include "client/cpp/base/steady_time.h"
 
 namespace maskd::client {
 namespace {
@@ -13,9 +13,9 @@ constexpr absl::Duration kLook = absl::Milliseconds(1);
 
 }  // namespace
 
-std::optional<OpeningRace::Attempt> OpeningRace::Next(absl::Time deadline) {
+std::optional<OpeningRace::Attempt> OpeningRace::Next(SteadyTime deadline) {
   while (!is_over()) {
-    const absl::Time now = absl::Now();
+    const SteadyTime now = SteadyTime::Now();
     if (!left_.empty() && now >= due_) {
       std::string address = std::move(left_.front());
       left_.pop_front();
@@ -23,20 +23,20 @@ std::optional<OpeningRace::Attempt> OpeningRace::Next(absl::Time deadline) {
       auto opening = begin_(address);
       running_.push_back({std::move(address), std::move(opening)});
     }
-    const absl::Time until = left_.empty() ? deadline : std::min(deadline, due_);
+    const SteadyTime until = left_.empty() ? deadline : std::min(deadline, due_);
     if (auto ended = Look(until); ended.has_value()) {
-      if (!ended->stream.ok()) due_ = absl::InfinitePast();
+      if (!ended->stream.ok()) due_ = SteadyTime::LongAgo();
       return ended;
     }
-    if (absl::Now() >= deadline) return std::nullopt;
+    if (SteadyTime::Now() >= deadline) return std::nullopt;
   }
   return std::nullopt;
 }
 
-std::optional<OpeningRace::Attempt> OpeningRace::Look(absl::Time until) {
+std::optional<OpeningRace::Attempt> OpeningRace::Look(SteadyTime until) {
   for (auto each = running_.begin(); each != running_.end(); ++each) {
     const bool is_alone = running_.size() == 1;
-    auto opened = each->opening->Await(is_alone ? until : absl::Now() + kLook);
+    auto opened = each->opening->Await(is_alone ? until : SteadyTime::Now() + kLook);
     if (!opened.has_value()) continue;
     Attempt ended{std::move(each->address), *std::move(opened)};
     running_.erase(each);

@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/streams/mask_stream.h"
 
 namespace maskd::client {
@@ -40,7 +41,7 @@ class OpeningRace {
       : left_(addresses.begin(), addresses.end()), begin_(std::move(begin)) {}
 
   // Waits for the next attempt that ends. Absent: is_over(), or the deadline has passed.
-  std::optional<Attempt> Next(absl::Time deadline);
+  std::optional<Attempt> Next(SteadyTime deadline);
   // Whether all attempts have ended.
   [[nodiscard]] bool is_over() const { return left_.empty() && running_.empty(); }
 
@@ -51,12 +52,12 @@ class OpeningRace {
   };
 
   // The first of those that run to end until `until`.
-  std::optional<Attempt> Look(absl::Time until);
+  std::optional<Attempt> Look(SteadyTime until);
 
   std::deque<std::string> left_;
   const Begin begin_;
   std::vector<Running> running_;
-  absl::Time due_ = absl::InfinitePast();  // when the next begins
+  SteadyTime due_ = SteadyTime::LongAgo();  // when the next begins
 };
 
 }  // namespace maskd::client

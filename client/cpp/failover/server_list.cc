@@ -5,6 +5,7 @@
 #include "absl/random/distributions.h"
 
 #include "client/cpp/base/errors.h"
+#include "client/cpp/base/steady_time.h"
 
 namespace maskd::client {
 
@@ -34,13 +35,13 @@ void ServerList::Replace(const std::vector<std::string>& now, absl::BitGenRef ra
   Use(here);
 }
 
-void ServerList::Note(const std::string& address, const absl::Status& said, absl::Time now) {
+void ServerList::Note(const std::string& address, const absl::Status& said, SteadyTime now) {
   refusals_.erase(address);
   if (const std::optional<absl::Duration> after = ErrorRetryAfter(said); after.has_value())
     refusals_.emplace(address, Refusal{said, now + *after});
 }
 
-std::vector<std::string> ServerList::ToAsk(absl::Time now) const {
+std::vector<std::string> ServerList::ToAsk(SteadyTime now) const {
   std::vector<std::string> servers;
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const std::string& server = all_[(at_ + i) % all_.size()];

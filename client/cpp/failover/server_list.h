@@ -16,6 +16,8 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 
+#include "client/cpp/base/steady_time.h"
+
 namespace maskd::client {
 
 class ServerList {
@@ -23,7 +25,7 @@ class ServerList {
   // An error with a time of the server's own, and when that is over.
   struct Refusal {
     absl::Status error;
-    absl::Time until;
+    SteadyTime until;
   };
 
   explicit ServerList(std::vector<std::string> addresses) : all_(std::move(addresses)) {}
@@ -42,9 +44,9 @@ class ServerList {
   void Replace(const std::vector<std::string>& now, absl::BitGenRef random);
 
   // Keeps what a server has said, at `now`, of the time after which it may be asked again.
-  void Note(const std::string& address, const absl::Status& said, absl::Time now);
+  void Note(const std::string& address, const absl::Status& said, SteadyTime now);
   // Those that may be asked at `now`; first the server that is tried next.
-  [[nodiscard]] std::vector<std::string> ToAsk(absl::Time now) const;
+  [[nodiscard]] std::vector<std::string> ToAsk(SteadyTime now) const;
   // The refusal that is over first, where all servers have refused for load.
   [[nodiscard]] std::optional<Refusal> First() const;
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/failover/failover_stream.h"
 
 namespace maskd::client {
@@ -47,10 +48,10 @@ StreamOptions FailoverStream::OptionsWithin(absl::Duration open_timeout) const {
   return options;
 }
 
-absl::Status FailoverStream::Move(const absl::Status& why, absl::Time deadline) {
+absl::Status FailoverStream::Move(const absl::Status& why, SteadyTime deadline) {
   if (!search_.has_value()) {
     stream_.reset();
-    servers_.Note(address(), why, absl::Now());
+    servers_.Note(address(), why, SteadyTime::Now());
     if (watch_ != nullptr) servers_.Replace(watch_->servers(), random_);
     servers_.GoOn();
     ++moves_;
@@ -58,9 +59,9 @@ absl::Status FailoverStream::Move(const absl::Status& why, absl::Time deadline) 
   return FindServer(deadline);
 }
 
-absl::Status FailoverStream::FindServer(absl::Time deadline) {
+absl::Status FailoverStream::FindServer(SteadyTime deadline) {
   if (!search_.has_value()) {
-    const absl::Time now = absl::Now();
+    const SteadyTime now = SteadyTime::Now();
     search_.emplace(Search{.give_up_at = now + options_.give_up_after,
                            .wake = now,
                            .delay = options_.retry.first_delay,
@@ -69,7 +70,7 @@ absl::Status FailoverStream::FindServer(absl::Time deadline) {
   std::optional<absl::Status> found;
   while (!found.has_value()) {
     if (!search_->race.has_value() && search_->wake > deadline) {
-      absl::SleepFor(deadline - absl::Now());
+      absl::SleepFor(deadline - SteadyTime::Now());
       return OutOfTime(search_->last);
     }
     if (!search_->race.has_value()) BeginRound();
@@ -82,8 +83,8 @@ absl::Status FailoverStream::FindServer(absl::Time deadline) {
 }
 
 void FailoverStream::BeginRound() {
-  absl::SleepFor(search_->wake - absl::Now());
-  const absl::Time now = absl::Now();
+  absl::SleepFor(search_->wake - SteadyTime::Now());
+  const SteadyTime now = SteadyTime::Now();
   search_->first = address();
   search_->differing = 0;
   const absl::Duration patience = std::min(search_->patience, search_->give_up_at - now);
@@ -93,7 +94,7 @@ void FailoverStream::BeginRound() {
   });
 }
 
-std::optional<absl::Status> FailoverStream::AskServers(absl::Time deadline) {
+std::optional<absl::Status> FailoverStream::AskServers(SteadyTime deadline) {
   Search& search = *search_;
   while (opening_.has_value() || !search.race->is_over()) {
     absl::Status tried = absl::OkStatus();
@@ -106,7 +107,7 @@ std::optional<absl::Status> FailoverStream::AskServers(absl::Time deadline) {
     }
     if (tried.ok()) tried = TakeRows(deadline);
     if (opening_.has_value()) return tried;  // the caller's time is over
-    servers_.Note(address(), tried, absl::Now());
+    servers_.Note(address(), tried, SteadyTime::Now());
     const bool is_other = absl::IsFailedPrecondition(tried);
     search.is_over = tried.ok() || !(is_other || MayMove(tried));
     if (search.is_over) return tried;
@@ -122,7 +123,7 @@ std::optional<absl::Status> FailoverStream::EndRound() {
   Search& search = *search_;
   search.race.reset();
   servers_.Use(search.first);
-  search.wake = absl::Now() + search.delay * absl::Uniform(random_, 0.5, 1.0);
+  search.wake = SteadyTime::Now() + search.delay * absl::Uniform(random_, 0.5, 1.0);
   if (const auto refusal = servers_.First(); refusal.has_value()) {
     search.wake = std::max(search.wake, refusal->until);
     if (search.last.ok()) search.last = refusal->error;

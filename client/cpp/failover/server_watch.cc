@@ -12,9 +12,9 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "grpcpp/client_context.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/connect/channel.h"
 #include "maskd/v1/compile_service.grpc.pb.h"
 
@@ -110,7 +110,7 @@ void ServerWatch::Retire(std::unique_ptr<MaskStream> stream) {
 
 void ServerWatch::LeaveAlone(const std::string& address) {
   const absl::MutexLock lock(&mutex_);
-  alone_until_[address] = absl::Now() + kAlone;
+  alone_until_[address] = SteadyTime::Now() + kAlone;
 }
 
 template <typename Condition>
@@ -124,12 +124,12 @@ void ServerWatch::Run() {
 }
 
 bool ServerWatch::AwaitLook() {
-  absl::Time until = absl::Now() + pace_.Next(random_);
+  SteadyTime until = SteadyTime::Now() + pace_.Next(random_);
   while (true) {
     std::vector<std::unique_ptr<MaskStream>> retired;
     {
       const absl::MutexLock lock(&mutex_);
-      const bool woken = Await(until - absl::Now(), [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      const bool woken = Await(until - SteadyTime::Now(), [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
         return !retired_.empty() || uses_ != seen_uses_;
       });
       if (is_over_) return false;
@@ -138,7 +138,7 @@ bool ServerWatch::AwaitLook() {
       // A stream that has just come looks soon whether it was one too many.
       if (std::exchange(seen_uses_, uses_) != uses_) {
         pace_.Came();
-        until = std::min(until, absl::Now() + pace_.Next(random_));
+        until = std::min(until, SteadyTime::Now() + pace_.Next(random_));
       }
     }
     for (const auto& stream : retired) stream->Close(kParting).IgnoreError();
@@ -149,7 +149,7 @@ LoadAsker::Loads ServerWatch::AskAll(const LoadAsker::Own& own) {
   std::vector<std::string> servers = this->servers();
   {
     const absl::MutexLock lock(&mutex_);
-    std::erase_if(alone_until_, [](const auto& alone) { return alone.second < absl::Now(); });
+    std::erase_if(alone_until_, [](const auto& alone) { return alone.second < SteadyTime::Now(); });
     std::erase_if(servers, [this, &own](const std::string& server) ABSL_NO_THREAD_SAFETY_ANALYSIS {
       return alone_until_.contains(server) && server != own.address;
     });
@@ -228,10 +228,10 @@ bool ServerWatch::Compile(const std::string& place,
                           const std::vector<v1::CompileRequest>& grammars) {
   if (grammars.empty()) return true;
   const auto stub = v1::CompileService::NewStub(MakeChannel(place, options_.max_message_bytes));
-  const absl::Time deadline = absl::Now() + options_.compile_timeout;
+  const SteadyTime deadline = SteadyTime::Now() + options_.compile_timeout;
   for (const v1::CompileRequest& grammar : grammars) {
     grpc::ClientContext context;
-    context.set_deadline(absl::ToChronoTime(deadline));
+    context.set_deadline(deadline.ForGrpc());
     {
       const absl::MutexLock lock(&mutex_);
       if (is_over_ || uses_ != seen_uses_) return true;  // nobody goes there any more

@@ -25,6 +25,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/connect/resolve.h"
 #include "client/cpp/failover/balance.h"
 #include "client/cpp/failover/load_asker.h"
@@ -113,7 +114,7 @@ class ServerWatch {
   std::optional<std::vector<v1::CompileRequest>> grammars_ ABSL_GUARDED_BY(mutex_);
   std::optional<Offer> offer_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<MaskStream>> retired_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::string, absl::Time> alone_until_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, SteadyTime> alone_until_ ABSL_GUARDED_BY(mutex_);
   grpc::ClientContext* compile_ ABSL_GUARDED_BY(mutex_) = nullptr;  // that runs
 
   // The thread's alone.

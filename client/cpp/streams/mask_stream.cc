@@ -16,9 +16,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "grpcpp/support/proto_buffer_reader.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/calls/decode_call.h"
 #include "client/cpp/calls/local_engine.h"
 #include "client/cpp/calls/memory_call.h"
@@ -71,16 +71,16 @@ absl::Status CheckWelcome(const v1::Hello& hello, const v1::Welcome& welcome) {
 }
 
 // Starts the call and says hello.
-absl::Status SayHello(const v1::DecodeRequest& hello, absl::Time deadline, DecodeCall& call) {
+absl::Status SayHello(const v1::DecodeRequest& hello, SteadyTime deadline, DecodeCall& call) {
   if (absl::Status status = call.Start(deadline); !status.ok()) return status;
   return call.Write(hello, hello.ByteSizeLong(), deadline);
 }
 
 // The server's answer to the hello.
-absl::StatusOr<v1::Welcome> ReadWelcome(const v1::DecodeRequest& hello, absl::Time deadline,
+absl::StatusOr<v1::Welcome> ReadWelcome(const v1::DecodeRequest& hello, SteadyTime deadline,
                                         DecodeCall& call) {
   grpc::ByteBuffer bytes;
-  absl::Status status = call.Read(bytes, deadline, absl::UnixEpoch());
+  absl::Status status = call.Read(bytes, deadline, SteadyTime::LongAgo());
   if (!status.ok()) return status;
   v1::DecodeResponse response;
   grpc::ProtoBufferReader reader(&bytes);
@@ -114,7 +114,7 @@ struct MaskStream::State {
   }
 
   // Says hello and reads the welcome; after DEADLINE_EXCEEDED it may go on where it was.
-  absl::Status Greet(const StreamOptions& options, absl::Time until) {
+  absl::Status Greet(const StreamOptions& options, SteadyTime until) {
     const v1::DecodeRequest hello = MakeHello(options);
     if (!has_said_hello)
       if (absl::Status said = SayHello(hello, until, *decode); !said.ok()) return said;
@@ -125,7 +125,7 @@ struct MaskStream::State {
   }
 
   // Agrees on how the steps travel, once welcome.
-  absl::Status Settle(const std::string& address, int max_message_bytes, absl::Time deadline) {
+  absl::Status Settle(const std::string& address, int max_message_bytes, SteadyTime deadline) {
     if (welcome.has_shared_memory()) {
       auto memory = FetchMemory(address, welcome.shared_memory(), deadline);
       welcome.clear_shared_memory();  // the token is spent
@@ -143,7 +143,7 @@ struct MaskStream::State {
 
   absl::Status OpenInside(std::shared_ptr<grpc::Channel> channel, const StreamOptions& options) {
     decode = std::make_unique<DecodeCall>(std::move(channel), /*sees_pings=*/false);
-    absl::Status greeted = Greet(options, absl::Now() + options.open_timeout);
+    absl::Status greeted = Greet(options, SteadyTime::Now() + options.open_timeout);
     call = std::move(decode);
     return greeted;
   }
@@ -160,17 +160,17 @@ struct MaskStream::State {
   }
 
   // The next message, into `message`.
-  absl::Status Read(absl::Time deadline) {
+  absl::Status Read(SteadyTime deadline) {
     if (ahead.has_value() && ahead->IsThere()) return ahead->Take(message, deadline).status();
-    const absl::Time begin = absl::Now();
+    const SteadyTime begin = SteadyTime::Now();
     if (ahead.has_value()) {
       const absl::StatusOr<bool> taken = ahead->Take(message, deadline);
-      waited += absl::Now() - begin;
+      waited += SteadyTime::Now() - begin;
       if (!taken.ok() || *taken) return taken.status();
     }
     grpc::ByteBuffer bytes;
     absl::Status read = call->Read(bytes, deadline, begin + awake);
-    waited += absl::Now() - begin;
+    waited += SteadyTime::Now() - begin;
     return read.ok() ? reader->Read(bytes, message) : read;
   }
 
@@ -199,11 +199,11 @@ MaskStream::Opening::Opening(std::string address, int max_message_bytes, StreamO
     : address_(std::move(address)),
       max_message_bytes_(max_message_bytes),
       options_(std::move(options)),
-      deadline_(absl::Now() + options_.open_timeout) {}
+      deadline_(SteadyTime::Now() + options_.open_timeout) {}
 
 MaskStream::Opening::~Opening() = default;
 
-absl::Status MaskStream::Opening::Go(absl::Time until) {
+absl::Status MaskStream::Opening::Go(SteadyTime until) {
   if (state_ == nullptr) {
     state_ = std::make_unique<State>();
     if (IsLocal(address_)) return state_->OpenLocal(address_, options_);
@@ -215,7 +215,7 @@ absl::Status MaskStream::Opening::Go(absl::Time until) {
 }
 
 std::optional<absl::StatusOr<std::unique_ptr<MaskStream>>> MaskStream::Opening::Await(
-    absl::Time until) {
+    SteadyTime until) {
   auto opened = OrNoThread([&]() -> absl::StatusOr<std::unique_ptr<MaskStream>> {
     absl::Status gone = Go(until);
     if (options_.shared_memory && absl::IsUnimplemented(gone)) {
@@ -227,7 +227,7 @@ std::optional<absl::StatusOr<std::unique_ptr<MaskStream>>> MaskStream::Opening::
     if (!gone.ok()) return gone;
     return Of(std::move(state_), options_);
   });
-  const absl::Time now = absl::Now();
+  const SteadyTime now = SteadyTime::Now();
   const bool is_early =
       absl::IsDeadlineExceeded(opened.status()) && now >= until && now < deadline_;
   return is_early ? std::nullopt : std::optional(std::move(opened));
@@ -236,7 +236,7 @@ std::optional<absl::StatusOr<std::unique_ptr<MaskStream>>> MaskStream::Opening::
 absl::StatusOr<std::unique_ptr<MaskStream>> MaskStream::Open(const std::string& address,
                                                              int max_message_bytes,
                                                              const StreamOptions& options) {
-  return *Opening(address, max_message_bytes, options).Await(absl::InfiniteFuture());
+  return *Opening(address, max_message_bytes, options).Await(SteadyTime::Never());
 }
 
 absl::StatusOr<std::unique_ptr<MaskStream>> MaskStream::OpenInside(
@@ -292,7 +292,7 @@ absl::StatusOr<std::uint64_t> MaskStream::Submit(Step& step) {
   if (!bytes.ok()) return bytes.status();
   if (state_->ahead.has_value()) state_->ahead->End();
   absl::Status status =
-      state_->call->Write(step.message_, *bytes, absl::Now() + state_->write_timeout);
+      state_->call->Write(step.message_, *bytes, SteadyTime::Now() + state_->write_timeout);
   if (!status.ok()) return status;
   if (state_->ahead.has_value()) state_->ahead->Begin();
   state_->in_flight.push_back(state_->next_step);
@@ -301,7 +301,7 @@ absl::StatusOr<std::uint64_t> MaskStream::Submit(Step& step) {
 
 absl::Status MaskStream::Collect(absl::Duration timeout, StepResult& result) {
   if (state_->in_flight.empty()) return absl::FailedPreconditionError("no step is in flight");
-  const absl::Time deadline = absl::Now() + timeout;
+  const SteadyTime deadline = SteadyTime::Now() + timeout;
   state_->waited = absl::ZeroDuration();
   ServerMessage& message = state_->message;
   std::swap(message.result, result);  // whose memory is used again
@@ -330,7 +330,7 @@ const std::optional<v1::GoAway>& MaskStream::go_away() const { return state_->go
 absl::Status MaskStream::Close(absl::Duration timeout) {
   state_->in_flight.clear();
   state_->ahead.reset();
-  return state_->call->Finish(absl::Now() + timeout);
+  return state_->call->Finish(SteadyTime::Now() + timeout);
 }
 
 }  // namespace maskd::client

@@ -28,6 +28,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
+#include "client/cpp/base/steady_time.h"
 #include "client/cpp/steps/step.h"
 #include "client/cpp/steps/step_result.h"
 #include "maskd/v1/mask_service.pb.h"
@@ -156,15 +157,15 @@ class MaskStream::Opening {
   Opening& operator=(const Opening&) = delete;
 
   // Goes on until `until`. What Open() gives, once; absent: the server has not answered yet.
-  std::optional<absl::StatusOr<std::unique_ptr<MaskStream>>> Await(absl::Time until);
+  std::optional<absl::StatusOr<std::unique_ptr<MaskStream>>> Await(SteadyTime until);
 
  private:
-  absl::Status Go(absl::Time until);
+  absl::Status Go(SteadyTime until);
 
   const std::string address_;
   const int max_message_bytes_;
   StreamOptions options_;
-  const absl::Time deadline_;
+  const SteadyTime deadline_;
   std::unique_ptr<State> state_;  // absent: nothing has begun
 };
 
