@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "cpu/thread_priority.h"
+
 namespace maskd::cache {
 namespace {
 
@@ -18,7 +20,8 @@ GrammarCache::GrammarCache(Options options, metrics::Metrics* metrics)
       grammars_(options_.capacity_bytes),
       errors_(options_.negative_entries, options_.negative_time_to_live),
       flights_(options_.clock),
-      pool_(options_.compile_threads, options_.compile_queue, ReportTo(metrics)) {}
+      pool_(options_.compile_threads, options_.compile_queue, ReportTo(metrics),
+            kLongWorkNiceness) {}
 
 metrics::CacheOutcome GrammarCache::OutcomeOf(const absl::StatusOr<Ticket>& ticket) {
   if (!ticket.ok() || ticket->origin() == Ticket::Origin::kStarted)

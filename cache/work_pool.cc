@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cpu/thread_priority.h"
 #include "grammar_core/base/memory_reserve.h"
 
 namespace maskd::cache {
@@ -19,11 +20,17 @@ void RunJob(const std::function<void()>& job) {
 
 }  // namespace
 
-WorkPool::WorkPool(int thread_count, std::size_t queue_limit, WaitingChanged waiting_changed)
+WorkPool::WorkPool(int thread_count, std::size_t queue_limit, WaitingChanged waiting_changed,
+                   int niceness)
     : queue_limit_(queue_limit), waiting_changed_(std::move(waiting_changed)) {
   threads_.reserve(static_cast<std::size_t>(thread_count));
   try {
-    while (std::ssize(threads_) < thread_count) threads_.emplace_back([this] { Run(); });
+    while (std::ssize(threads_) < thread_count) {
+      threads_.emplace_back([this, niceness] {
+        StandBack(niceness);
+        Run();
+      });
+    }
   } catch (const std::system_error&) {
     if (threads_.empty()) throw;  // else those that there are do the work
   }

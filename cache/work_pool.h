@@ -31,8 +31,10 @@ class WorkPool {
 
   // `thread_count` of at least 0, at 0 all jobs are run by whoever takes them; `queue_limit` jobs
   // may wait for a thread. An empty `waiting_changed` is not called. Where the system has fewer
-  // threads to give the pool has those; throws std::system_error where it has none.
-  WorkPool(int thread_count, std::size_t queue_limit, WaitingChanged waiting_changed = {});
+  // threads to give the pool has those; throws std::system_error where it has none. `niceness`:
+  // that of the threads, beyond the process's.
+  WorkPool(int thread_count, std::size_t queue_limit, WaitingChanged waiting_changed = {},
+           int niceness = 0);
   ~WorkPool();
   WorkPool(const WorkPool&) = delete;
   WorkPool& operator=(const WorkPool&) = delete;

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include <sched.h>
 
 namespace maskd::ring {
 namespace {
@@ -106,12 +105,14 @@ bool Channel::Has(std::uint32_t reasons) const {
          ((reasons & kRoom) != 0 && out_.has_room());
 }
 
-bool Channel::StayAwake(std::uint32_t reasons, absl::Duration longest) const {
+bool Channel::StayAwake(std::uint32_t reasons, absl::Duration longest) {
   using Steady = std::chrono::steady_clock;
+  if (Has(reasons)) return true;
+  if (longest <= absl::ZeroDuration() || !yielding_.Pays()) return false;
   const Steady::time_point begin = Steady::now();
   while (!Has(reasons)) {
     if (woken_ || absl::FromChrono(Steady::now() - begin) >= longest) return false;
-    sched_yield();
+    if (!yielding_.Yield()) return Has(reasons);
   }
   return true;
 }

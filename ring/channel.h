@@ -29,6 +29,7 @@
 #include "ring/byte_ring.h"
 #include "ring/doorbell.h"
 #include "ring/shared_memory.h"
+#include "ring/yielding.h"
 
 namespace maskd::ring {
 
@@ -54,9 +55,9 @@ class Channel {
   absl::StatusOr<std::optional<absl::string_view>> TryRead();
 
   // Looks for one of `reasons` for so long, whatever becomes of the time of day, giving way to
-  // whoever would run on this processor. Whether one is there: if not, it is time or Wake() was
-  // called, and Sleep() is next.
-  [[nodiscard]] bool StayAwake(std::uint32_t reasons, absl::Duration longest) const;
+  // whoever would run on this processor, as long as that pays (yielding.h). Whether one is there:
+  // if not, Sleep() is next.
+  [[nodiscard]] bool StayAwake(std::uint32_t reasons, absl::Duration longest);
   // Sleeps for `longest`, until Wake(), or one of `reasons`: there may be bytes to read, or room to
   // write. May return without any of them.
   absl::Status Sleep(std::uint32_t reasons, absl::Duration longest);
@@ -85,6 +86,7 @@ class Channel {
   std::string message_;
   bool message_taken_ = true;  // message_ is of the one before
   int rung_for_nothing_ = 0;   // in a row
+  Yielding yielding_;
   std::atomic<bool> woken_ = false;
 };
 

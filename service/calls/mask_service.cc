@@ -19,18 +19,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include <sched.h>
 
 #include "cpu/processor_count.h"
+#include "cpu/thread_priority.h"
+#include "ring/yielding.h"
 #include "service/calls/call_event.h"
 #include "service/sequences/row_counts.h"
 #include "service/streams/fair_turns.h"
 
 namespace maskd::service {
 namespace {
-
-// Beside the streams' own threads: a step that takes long is to slow none of the others.
-constexpr int kLongStepNiceness = 10;
 
 // A stream gives away a step at a time, and a step asks each thread for help once: so there is
 // room for every one.
@@ -41,7 +39,8 @@ std::optional<cache::WorkPool> MakersFor(const Config& config) {
                           : static_cast<int>(config.mask_threads);
   const std::size_t streams = static_cast<std::size_t>(config.max_streams) + kPlaygroundStreams;
   return std::optional<cache::WorkPool>(std::in_place, threads,
-                                        streams * static_cast<std::size_t>(1 + threads));
+                                        streams * static_cast<std::size_t>(1 + threads),
+                                        cache::WorkPool::WaitingChanged(), kLongWorkNiceness);
 }
 
 StreamRegistry::Limits StreamLimitsOf(const Config& config) {
@@ -53,15 +52,15 @@ StreamRegistry::Limits StreamLimitsOf(const Config& config) {
 // The queue's next event; false: there will be none. Looks for it for `awake`, unless that is 0,
 // before it sleeps. `*was_there`: at the first look. `*now` is the last time that was read, by a
 // clock that nobody sets, and is the next one.
-bool Next(grpc::ServerCompletionQueue* events, Clock::Duration awake, Clock::TimePoint* now,
-          void** tag, bool* ok, bool* was_there) {
+bool Next(grpc::ServerCompletionQueue* events, Clock::Duration awake, ring::Yielding* yielding,
+          Clock::TimePoint* now, void** tag, bool* ok, bool* was_there) {
   const Clock::TimePoint until = *now + awake;
+  const bool looks_again = yielding->Pays();
   for (*was_there = true; awake > Clock::Duration::zero(); *was_there = false) {
     const auto status = events->AsyncNext(tag, ok, gpr_inf_past(GPR_CLOCK_MONOTONIC));
     if (status != grpc::CompletionQueue::TIMEOUT) return status == grpc::CompletionQueue::GOT_EVENT;
     *now = Clock::Steady()->Now();
-    if (*now >= until) break;
-    sched_yield();
+    if (!looks_again || *now >= until || !yielding->Yield()) break;
   }
   *was_there = false;
   const bool is_event = events->Next(tag, ok);
@@ -105,7 +104,7 @@ MaskService::MaskService(const Config& config, const TokenizerShelf* tokenizers,
                          metrics::Metrics* metrics)
     : thread_count_(static_cast<int>(config.stream_threads)),
       streams_(StreamLimitsOf(config)),
-      long_step_threads_(kLongStepNiceness),
+      long_step_threads_(kLongWorkNiceness),
       mask_makers_(MakersFor(config)),
       host_{.shared = {.limits = LimitsOf(config),
                        .grammars = grammars,
@@ -165,6 +164,7 @@ void MaskService::Serve(Queue* queue) const {
   constexpr std::chrono::microseconds kLong{50};
   const Clock::Duration awake = absl::ToChronoNanoseconds(host_.awake);
   FairTurns turns;
+  ring::Yielding yielding;
   Clock::TimePoint now = Clock::Steady()->Now();
   Clock::TimePoint looked = now;
   while (true) {
@@ -172,7 +172,7 @@ void MaskService::Serve(Queue* queue) const {
       void* tag = nullptr;
       bool ok = false;
       bool was_there = false;
-      if (!Next(queue->events.get(), awake, &now, &tag, &ok, &was_there)) return;
+      if (!Next(queue->events.get(), awake, &yielding, &now, &tag, &ok, &was_there)) return;
       AddTo(&turns, tag, ok, was_there ? looked : Clock::TimePoint::max());
       looked = Clock::TimePoint::max();
     }

@@ -17,6 +17,7 @@
 #include <sched.h>
 #include <sys/resource.h>
 
+#include "cpu/thread_priority.h"
 #include "grammar_core/compile/warm_up.h"
 
 namespace maskd::service {
@@ -46,7 +47,8 @@ WarmUpQueue::WarmUpQueue(std::int64_t wall_ms, int look_ahead_masks)
     : wall_ms_(wall_ms),
       look_ahead_masks_(look_ahead_masks),
       grammars_(wall_ms > 0 ? 1 : 0, kMaxWaiting),
-      places_(look_ahead_masks > 0 ? 1 : 0, kMaxWaiting) {
+      places_(look_ahead_masks > 0 ? 1 : 0, kMaxWaiting, cache::WorkPool::WaitingChanged(),
+              kLongWorkNiceness) {
   if (wall_ms > 0) grammars_.Submit(&TakeLowPriority);
 }
 

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include <sys/resource.h>
+#include "cpu/thread_priority.h"
 
 namespace maskd::service {
 
@@ -46,8 +46,7 @@ void StepThreads::Run(std::function<void()> job) {
 }
 
 void StepThreads::Work() {
-  // On Linux a thread's own. Without the right to it the thread runs like any other.
-  if (niceness_ != 0) setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + niceness_);
+  StandBack(niceness_);
   while (const std::function<void()> job = Next()) job();
 }
 

@@ -12,8 +12,6 @@
 #include <chrono>
 #include <utility>
 
-#include <sched.h>
-
 #include "client/cpp/base/steady_time.h"
 #include "client/cpp/base/wire_status.h"
 
@@ -145,10 +143,12 @@ absl::Status DecodeCall::Poll(SteadyTime deadline) {
 
 void DecodeCall::PollAwake(absl::Duration longest) {
   using Steady = std::chrono::steady_clock;
+  if (longest <= absl::ZeroDuration() || !yielding_.Pays()) return;
   const Steady::time_point begin = Steady::now();
   while (arrived_.empty() && !ended_.has_value() &&
          absl::FromChrono(Steady::now() - begin) < longest) {
-    if (!Poll(SteadyTime::LongAgo()).ok()) sched_yield();  // the server may share this core
+    // The server may share this core.
+    if (!Poll(SteadyTime::LongAgo()).ok() && !yielding_.Yield()) return;
   }
 }
 

@@ -36,6 +36,7 @@
 #include "client/cpp/calls/ping_answers.h"
 #include "client/cpp/calls/step_call.h"
 #include "maskd/v1/mask_service.pb.h"
+#include "ring/yielding.h"
 
 namespace maskd::client {
 
@@ -92,6 +93,7 @@ class DecodeCall : public StepCall {
   grpc::CompletionQueue queue_;
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> stream_;
 
+  ring::Yielding yielding_;
   std::array<char, kTagCount> tags_{};  // gRPC knows a tag by its place here
   int pending_ = 0;                     // completions to come
   bool connected_ = false;
