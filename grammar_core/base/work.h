@@ -15,15 +15,18 @@
 
 namespace maskd {
 
+// UNAVAILABLE: see NewMasks.
+inline absl::Status NotMadeYet() { return absl::UnavailableError("the mask is not made yet"); }
 // The error of a call that would make an automaton hold more than it may: `limit_name` of Limits.
 // The same call may succeed in an empty automaton.
 absl::Status AutomatonFull(const char* limit_name, std::int64_t limit, std::int64_t needed);
 bool IsAutomatonFull(const absl::Status& status);
 
-// What becomes of a state that has no mask yet.
+// What becomes of a mask that is not there yet.
 enum class NewMasks : std::uint8_t {
   kMade,
-  kRefused,  // UNAVAILABLE, at once: for a caller who may not take long
+  kNarrowed,  // made from one that is there, by the bounds of a row; UNAVAILABLE of a state
+  kRefused,   // UNAVAILABLE, at once: for a caller who may not take long
 };
 
 // Passed down by reference; a function says by it that its result may be meaningless.
@@ -46,7 +49,7 @@ class Work {
 
   // Whether a mask may be made; where not, that is the error.
   bool MayMakeMask() {
-    if (new_masks_ == NewMasks::kRefused) Fail(absl::UnavailableError("the mask is not made yet"));
+    if (new_masks_ != NewMasks::kMade) Fail(NotMadeYet());
     return error_.ok();
   }
 

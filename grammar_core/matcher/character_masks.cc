@@ -92,11 +92,13 @@ class CharacterMasks::Walk {
 };
 
 absl::StatusOr<MaskRef> CharacterMasks::Narrow(const TokenStepper& stepper, State state,
-                                               const MaskRef& mask, std::int64_t left) {
+                                               const MaskRef& mask, std::int64_t left,
+                                               NewMasks new_masks) {
   Budget budget = StepBudget(stepper.grammar().limits());
   Work work(budget);
   const RowStates::Scratch scratch(stepper.states());
   if (IsFar(stepper, state, left, work)) return mask;
+  if (new_masks == NewMasks::kRefused) return NotMadeYet();
   assert(mask != nullptr && "a mask that could not be made is no mask to narrow");
   Walk walk(this, stepper, left, &work);
   if (work.ok()) walk.Run(state);

@@ -31,9 +31,10 @@ class TokenStepper;
 class CharacterMasks {
  public:
   // The tokens of `mask`, which are those of `state`, that `left` characters are enough for.
-  // `mask` itself where that is all of them.
+  // `mask` itself where that is all of them. UNAVAILABLE where that is not known and `new_masks`
+  // refuses to find it out.
   absl::StatusOr<MaskRef> Narrow(const TokenStepper& stepper, RowStateId state, const MaskRef& mask,
-                                 std::int64_t left);
+                                 std::int64_t left, NewMasks new_masks = NewMasks::kMade);
 
   // Whether Narrow() would leave `token`, if `state` takes it.
   absl::StatusOr<bool> Allows(const TokenStepper& stepper, RowStateId state, TokenId token,

@@ -30,6 +30,8 @@ namespace {
 // for the search: a few milliseconds. Not a time: a row's masks are the same wherever it is
 // replayed.
 constexpr std::int64_t kLevelsWork = 20'000;
+// To look whether all is known: some 20 us.
+constexpr std::int64_t kLookWork = 200;
 constexpr std::int64_t kSearchWork = 3'000;
 constexpr std::int64_t kRepairWork = 6'000;
 // The same for the text of the fewest bytes, whose units are small: a millisecond or two.
@@ -95,7 +97,7 @@ TokenSearch ClosingMasks::SearchOf(const TokenStepper& stepper) const {
 }
 
 MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, State state, const MaskRef& mask,
-                             int tokens_left) {
+                             int tokens_left, NewMasks new_masks) {
   if (tokens_left > kFrom) return mask;
   const RowStates& states = stepper.states();
   const RowStates::Scratch scratch(states);
@@ -103,35 +105,40 @@ MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, State state, const Mas
   const int rest = tokens_left - 2;  // behind this token, and without the stop id
   late_->ForgetOthers(stepper.automaton_serial());
   if (LeastTokens(SearchOf(stepper), state) > rest + 1) return mask;  // whatever is searched
-  Budget budget = ClosingBudget(kLevelsWork);
-  Work work(budget);
+  const bool may_make = new_masks != NewMasks::kRefused;
+  Budget budget = ClosingBudget(may_make ? kLevelsWork : kLookWork);
+  Work work(budget, may_make ? NewMasks::kMade : NewMasks::kRefused);
   if (levels_->IsFarNumber(stepper, state, rest, endings_.get(), work)) return mask;
   if (far_strings_->IsFar(stepper, state, rest, endings_.get(), work)) return mask;
   // The mask that came in may be less.
   const MaskRef own = states.Mask(RowMemory::Of(states.Shared(state)), work);
   const auto levels = levels_->Of(stepper, states.Shared(state), own.get(), endings_.get(), work);
   if (!work.ok()) {
+    if (!may_make) return nullptr;
     TokenMask found = Searched(stepper, state, TokenMask(*mask), rest);
     return found.empty() ? mask : Stored(stepper, mask, std::move(found));
   }
-  if (RowStates::IsOwn(state)) return NarrowOwn(stepper, state, mask, *levels, rest);
+  if (RowStates::IsOwn(state)) return NarrowOwn(stepper, state, mask, *levels, rest, new_masks);
   if (levels->most() <= rest) return mask;
-  return NarrowShared(stepper, state, mask, *levels, rest);
+  return NarrowShared(stepper, state, mask, *levels, rest, new_masks);
 }
 
 MaskRef ClosingMasks::NarrowShared(const TokenStepper& stepper, State state, const MaskRef& mask,
-                                   const ClosingLevelList& list, int rest) {
+                                   const ClosingLevelList& list, int rest, NewMasks new_masks) {
   const auto fits = [&](const ClosingLevel& level) { return level.few <= rest; };
   const auto levels = static_cast<std::size_t>(std::ranges::partition_point(list.levels, fits) -
                                                list.levels.begin());
   // A mask made for one call has no number to be kept under.
-  if (mask->serial() == 0) return MakeShared(stepper, state, mask, list, levels, rest);
+  const bool may_make = new_masks != NewMasks::kRefused;
+  if (mask->serial() == 0)
+    return may_make ? MakeShared(stepper, state, mask, list, levels, rest) : nullptr;
   const Cut cut = levels > 0
                       ? Cut{mask->serial(), list.number, levels, kNothingTerm}
                       : Cut{mask->serial(), list.number, static_cast<std::size_t>(rest + 1), state};
   if (const auto known = known_.find(cut); known != known_.end()) {
     if (MaskRef narrowed = known->second.lock(); narrowed != nullptr) return narrowed;
   }
+  if (!may_make) return nullptr;
   MaskRef narrowed = MakeShared(stepper, state, mask, list, levels, rest);
   assert(narrowed != nullptr);
   if (known_.size() >= kMaxKnown) known_.clear();
@@ -156,8 +163,9 @@ MaskRef ClosingMasks::MakeShared(const TokenStepper& stepper, State state, const
 }
 
 MaskRef ClosingMasks::NarrowOwn(const TokenStepper& stepper, State state, const MaskRef& mask,
-                                const ClosingLevelList& list, int rest) {
+                                const ClosingLevelList& list, int rest, NewMasks new_masks) {
   if (IsFarFromEnd(list.most(), rest, endings_->LongestPart(stepper))) return mask;
+  if (new_masks == NewMasks::kRefused) return nullptr;  // no two rows share what is left
   const TokenMask plain = *mask;
   TokenMask fitting = OwnClosing(&stepper, endings_.get(), state, plain, rest).Fitting(list);
   KeepStops(stepper, state, plain, &fitting);

@@ -23,6 +23,7 @@
 #include "absl/container/flat_hash_map.h"
 
 #include "grammar_core/base/row_state.h"
+#include "grammar_core/base/work.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/matcher/character_masks.h"
 #include "grammar_core/matcher/token_history.h"
@@ -50,9 +51,10 @@ class ClosingMasks {
 
   // The tokens of `mask`, which are those of `state` or some of them, after one of which the text
   // can be complete with `tokens_left` tokens in all, that one and the stop id included. `mask`
-  // itself where that is all of them or none.
+  // itself where that is all of them or none. Null where that is not known and `new_masks` refuses
+  // to find it out.
   MaskRef Narrow(const TokenStepper& stepper, RowStateId state, const MaskRef& mask,
-                 int tokens_left);
+                 int tokens_left, NewMasks new_masks = NewMasks::kMade);
 
   // Of what was learnt, roughly.
   [[nodiscard]] std::int64_t held_bytes() const;
@@ -67,11 +69,11 @@ class ClosingMasks {
   using Cut = std::tuple<std::uint64_t, std::uint64_t, std::size_t, State>;
 
   MaskRef NarrowShared(const TokenStepper& stepper, State state, const MaskRef& mask,
-                       const ClosingLevelList& levels, int rest);
+                       const ClosingLevelList& levels, int rest, NewMasks new_masks);
   MaskRef MakeShared(const TokenStepper& stepper, State state, const MaskRef& mask,
                      const ClosingLevelList& levels, std::size_t fitting_levels, int rest);
   MaskRef NarrowOwn(const TokenStepper& stepper, State state, const MaskRef& mask,
-                    const ClosingLevelList& levels, int rest);
+                    const ClosingLevelList& levels, int rest, NewMasks new_masks);
   // For rows of `stepper`, with what is known of states that cannot end soon.
   [[nodiscard]] TokenSearch SearchOf(const TokenStepper& stepper) const;
   // Where the known endings leave nothing: some tokens that fit, or nothing.

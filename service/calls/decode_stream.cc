@@ -242,20 +242,17 @@ void DecodeStream::TimeIsUp() {
 
 void DecodeStream::TakeMessage() {
   ++activity_;
-  const absl::StatusOr<grpc::Slice> slice = BytesOf(incoming_);
-  absl::Status taken = slice.status();
-  if (taken.ok()) {
-    const absl::string_view bytes(reinterpret_cast<const char*>(slice->begin()), slice->size());
-    taken = OrOutOfMemory([&] { return exchange_ != nullptr ? TakeStep(bytes) : Greet(bytes); });
-  }
+  absl::Status taken = OrOutOfMemory([&] { return exchange_ != nullptr ? TakeStep() : Greet(); });
   if (!taken.ok()) End(std::move(taken));
 }
 
 // The first message. After an error the status is the stream's end, and a place that was taken goes
 // back by itself.
-absl::Status DecodeStream::Greet(absl::string_view bytes) {
+absl::Status DecodeStream::Greet() {
+  const absl::StatusOr<grpc::Slice> bytes = BytesOf(incoming_);
+  if (!bytes.ok()) return bytes.status();
   v1::DecodeRequest request;
-  if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+  if (!request.ParseFromArray(bytes->begin(), static_cast<int>(bytes->size())))
     return BadField("", "the message is no DecodeRequest");
   const absl::StatusOr<Hello> hello = ReadHello(request);
   if (!hello.ok()) return hello.status();
@@ -334,12 +331,17 @@ void DecodeStream::UseMemory() {
 
 // Answers here what is short and gives the rest away, so that other streams of this thread wait for
 // one turn at most.
-absl::Status DecodeStream::TakeStep(absl::string_view bytes) {
+absl::Status DecodeStream::TakeStep() {
   if (memory_stream_ != nullptr || !WithdrawOffer())
     return BadField("step", "the steps of this stream go through its shared memory");
   host_->shared.metrics->StepWaited(std::chrono::duration<double>(waited_).count());
-  const Clock::Duration turn = IsAlone() ? kTurnAlone : kTurn;
-  if (absl::Status begun = exchange_->Begin(bytes, turn); !begun.ok()) return begun;
+  unread_ = incoming_.Length() > kMostReadHere;
+  if (unread_) {
+    GiveAway(Helper::kLongStepThread);
+    return absl::OkStatus();
+  }
+  absl::Status begun = BeginStep(IsAlone() ? kTurnAlone : kTurn);
+  if (!begun.ok()) return begun;
   if (const Helper helper = AnswerInTurn(); helper != Helper::kNobody) {
     GiveAway(helper);
     return absl::OkStatus();
@@ -347,6 +349,12 @@ absl::Status DecodeStream::TakeStep(absl::string_view bytes) {
   FinishStep();
   SendReply();
   return absl::OkStatus();
+}
+
+absl::Status DecodeStream::BeginStep(std::optional<Clock::Duration> turn) {
+  const absl::StatusOr<grpc::Slice> slice = BytesOf(incoming_);
+  if (!slice.ok()) return slice.status();
+  return exchange_->Begin({reinterpret_cast<const char*>(slice->begin()), slice->size()}, turn);
 }
 
 // The queue has this stream, and a call that is still to be accepted.
@@ -378,14 +386,22 @@ void DecodeStream::FinishElsewhere() {
   Notify(kStepDone);
 }
 
+// The reply is copied here, too: a long one takes as long as a turn.
 void DecodeStream::FinishStep() {
-  reply_ = exchange_->Finish([this] { return cancelled_.load(); });
+  const absl::Status begun =
+      std::exchange(unread_, false) ? BeginStep(std::nullopt) : absl::OkStatus();
+  const auto reply = begun.ok() ? exchange_->Finish([this] { return cancelled_.load(); }) : begun;
+  if (!reply.ok()) {
+    reply_ = reply.status();
+    return;
+  }
+  const grpc::Slice slice(reply->data(), reply->size());
+  reply_ = grpc::ByteBuffer(&slice, 1);
 }
 
 void DecodeStream::SendReply() {
   if (!reply_.ok()) return End(reply_.status());
-  const grpc::Slice slice(reply_->data(), reply_->size());
-  Queue(grpc::ByteBuffer(&slice, 1));
+  Queue(std::exchange(*reply_, grpc::ByteBuffer()));
 }
 
 void DecodeStream::Send(const v1::DecodeResponse& response) { Queue(Serialize(response)); }

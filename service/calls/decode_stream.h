@@ -11,7 +11,7 @@
 //          for this step alone. One that may wait for a compile or brings a grammar's text runs on
 //          a StepThreads' thread, too, and holds up no other stream. Where the queue has other
 //          streams, a step is given away at its first mask that is to be made, to threads that no
-//          compile uses.
+//          compile uses. A message of more than kMostReadHere bytes is not even read here.
 // Slow readers  a message is read only while fewer than kMaxQueued replies of kMaxQueuedBytes wait
 //          to be written. So a client that does not read is not read from, and costs no more than
 //          those and one more.
@@ -94,6 +94,8 @@ class DecodeStream {
   // While no other stream waits: 256 rows with drafts take half of it, and a step that is handed
   // over takes two wake-ups.
   static constexpr std::chrono::microseconds kTurnAlone{1000};
+  // Bytes of a step that the queue's thread reads: as many take a turn's time, or some of it.
+  static constexpr std::size_t kMostReadHere = 32 << 10;
   // The replies' bytes, past which no further one is made.
   static constexpr std::int64_t kMaxQueuedBytes = 16 << 20;
 
@@ -158,13 +160,15 @@ class DecodeStream {
   void SetTimer(std::int64_t ms);
   void TimeIsUp();
   void TakeMessage();
-  absl::Status Greet(absl::string_view bytes);
+  absl::Status Greet();
   // Offers memory, if it was asked for and may be had.
   void OfferMemory(const Hello& hello, v1::Welcome* welcome);
   // Says that nothing is to be fetched any more. False: it has been, and the notice will come.
   bool WithdrawOffer();
   void UseMemory();
-  absl::Status TakeStep(absl::string_view bytes);
+  absl::Status TakeStep();
+  // Reads what came, and applies it as far as it gets within `turn`, if there is one.
+  absl::Status BeginStep(std::optional<Clock::Duration> turn);
   // Who is to go on with a step; nobody: its answers are there.
   enum class Helper : std::uint8_t { kNobody, kStepThread, kLongStepThread, kMaskMaker };
   Helper AnswerInTurn();
@@ -209,6 +213,7 @@ class DecodeStream {
   bool reading_ = false;
   bool writing_ = false;
   bool stepping_ = false;  // on another thread
+  bool unread_ = false;    // the step, by whoever is to finish it
   bool begun_ = false;     // a client has called
   bool finishing_ = false;
   bool half_closed_ = false;
@@ -221,7 +226,7 @@ class DecodeStream {
   Tenant::Lease place_;                     // once greeted
   std::optional<StreamRegistry::Registration> registration_;
   std::unique_ptr<StepExchange> exchange_;  // once greeted
-  absl::StatusOr<absl::string_view> reply_ = absl::string_view();
+  absl::StatusOr<grpc::ByteBuffer> reply_ = grpc::ByteBuffer();
   std::optional<ring::SharedMemory> offered_;  // until it is fetched or refused
   std::unique_ptr<StandbyThread> standby_;     // for the memory's steps; the same
   std::optional<MemoryOffers::Offer> offer_;

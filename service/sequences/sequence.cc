@@ -196,6 +196,7 @@ absl::Status Sequence::Rollback(int count) {
     return ErrorAt(absl::StatusCode::kOutOfRange, "", "ROLLBACK_OUT_OF_RANGE",
                    absl::StrCat("cannot take back ", count, " of ", token_count(), " tokens"));
   }
+  if (count == 0) return absl::OkStatus();  // so says each move, whose token asks for the mask
   const int in_text = reasoning() || is_observed_ ? 0 : std::min(count, text_tokens());
   narrowed_.reset();
   if (absl::Status back = matcher_.Rollback(in_text); !back.ok()) return back;
@@ -206,8 +207,7 @@ absl::Status Sequence::Rollback(int count) {
   return absl::OkStatus();
 }
 
-// UNAVAILABLE goes out before anything is narrowed: the row is asked again, on a thread that may
-// make masks.
+// At UNAVAILABLE the row is asked again, on a thread that may make masks and narrow them.
 absl::Status Sequence::FillPositions(const Draft& draft, std::vector<SequencePosition>* positions,
                                      NewMasks new_masks, const FailedMasks* failed) const {
   positions->clear();
@@ -218,7 +218,7 @@ absl::Status Sequence::FillPositions(const Draft& draft, std::vector<SequencePos
                           max_characters_.has_value();
   if (!is_bounded || absl::IsUnavailable(filled)) return filled;
   const bool stood = !positions->empty() && positions->front().state != State::kInvalid;
-  if (absl::Status narrowed = Narrow(draft, positions); !narrowed.ok()) return narrowed;
+  if (absl::Status narrowed = Narrow(draft, new_masks, positions); !narrowed.ok()) return narrowed;
   if (!reasoning() && !positions->empty()) narrowed_ = positions->front().mask;
   if (!stood || positions->front().state != State::kInvalid) return filled;
   return ErrorAt(absl::StatusCode::kResourceExhausted, "options.max_tokens", "LIMIT_EXCEEDED",
@@ -360,7 +360,8 @@ void Sequence::CountBehind(const SequencePosition& before, TokenId token,
   position->characters = before.characters + (is_token ? CharactersOf(token) : 0);
 }
 
-absl::Status Sequence::Narrow(const Draft& draft, std::vector<SequencePosition>* positions) const {
+absl::Status Sequence::Narrow(const Draft& draft, NewMasks new_masks,
+                              std::vector<SequencePosition>* positions) const {
   for (std::size_t i = 0; i < positions->size(); ++i) {
     SequencePosition& position = (*positions)[i];
     if (i > 0 && position.state != State::kInvalid) {
@@ -370,7 +371,7 @@ absl::Status Sequence::Narrow(const Draft& draft, std::vector<SequencePosition>*
       if (before.state == State::kInvalid || !allowed) position = {};
     }
     if (position.state != State::kMasked || position.text_tokens < 0) continue;
-    if (absl::Status narrowed = NarrowOne(&position); !narrowed.ok()) {
+    if (absl::Status narrowed = NarrowOne(new_masks, &position); !narrowed.ok()) {
       std::fill(positions->begin() + static_cast<std::ptrdiff_t>(i), positions->end(),
                 SequencePosition());
       return narrowed;
@@ -379,7 +380,7 @@ absl::Status Sequence::Narrow(const Draft& draft, std::vector<SequencePosition>*
   return absl::OkStatus();
 }
 
-absl::Status Sequence::NarrowOne(SequencePosition* position) const {
+absl::Status Sequence::NarrowOne(NewMasks new_masks, SequencePosition* position) const {
   const bool is_full = max_tokens_.has_value() && position->text_tokens >= *max_tokens_;
   if (is_full && !position->may_end) {
     *position = {};
@@ -388,15 +389,17 @@ absl::Status Sequence::NarrowOne(SequencePosition* position) const {
   if (max_characters_.has_value()) {
     absl::StatusOr<MaskRef> mask =
         closing_->characters().Narrow(matcher_.stepper(), position->place, position->mask,
-                                      *max_characters_ - position->characters);
+                                      *max_characters_ - position->characters, new_masks);
     if (!mask.ok()) return mask.status();
     position->mask = *std::move(mask);
   }
   if (!is_full) HoldMinimum(position);
   const auto left = TokensLeft(position->text_tokens, position->token_count);
   if (left.value_or(ClosingMasks::kFrom + 1) > ClosingMasks::kFrom) return absl::OkStatus();
-  position->mask = closing_->Narrow(matcher_.stepper(), position->place, position->mask,
-                                    static_cast<int>(*left));
+  MaskRef mask = closing_->Narrow(matcher_.stepper(), position->place, position->mask,
+                                  static_cast<int>(*left), new_masks);
+  if (mask == nullptr) return NotMadeYet();
+  position->mask = std::move(mask);
   return absl::OkStatus();
 }
 

@@ -92,7 +92,7 @@ class Sequence {
   // alone. The sequence stays as it was. Errors:
   //   RESOURCE_EXHAUSTED  positions not made yet are invalid; at a dead end the first one is
   //   INVALID_ARGUMENT    parents that are no tree: there are no positions
-  //   UNAVAILABLE         by `new_masks`, whatever is narrowed: positions mean nothing
+  //   UNAVAILABLE         by `new_masks`: positions mean nothing
   // `failed`, which may be null, is what MakeMasks() has just said of this draft: it is not tried
   // again.
   absl::Status FillPositions(const Draft& draft, std::vector<SequencePosition>* positions,
@@ -143,8 +143,9 @@ class Sequence {
   void CountBehind(const SequencePosition& before, TokenId token, SequencePosition* position) const;
   // Takes away what budgets forbid, and the drafts that use it. Errors: RESOURCE_EXHAUSTED, and the
   // positions not looked at are invalid.
-  absl::Status Narrow(const Draft& draft, std::vector<SequencePosition>* positions) const;
-  absl::Status NarrowOne(SequencePosition* position) const;
+  absl::Status Narrow(const Draft& draft, NewMasks new_masks,
+                      std::vector<SequencePosition>* positions) const;
+  absl::Status NarrowOne(NewMasks new_masks, SequencePosition* position) const;
   // The mask of the row's own position, for the token that comes: it was made when the row was
   // asked for it, as a rule.
   [[nodiscard]] absl::StatusOr<MaskRef> NarrowedMask() const;

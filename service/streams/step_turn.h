@@ -36,6 +36,8 @@ class StepTurn {
 
   // What takes about a token's or a mask's time is a unit.
   void Spend(std::int64_t units) { units_ += units; }
+  // Whether it ends by the clock.
+  [[nodiscard]] bool is_timed() const { return clock_ != nullptr; }
   bool IsOver() {
     if (is_over_ || units_ < look_after_) return is_over_;
     units_ = 0;

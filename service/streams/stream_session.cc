@@ -37,6 +37,8 @@ constexpr milliseconds kWaitSlice{5};
 // Rows behind one that lacks its mask, from which on several threads make theirs: it takes two
 // wake-ups, and a mask as long as one.
 constexpr std::size_t kManyRows = 8;
+// An item of more takes about as long as a turn, or longer: a row with as many tokens.
+constexpr std::int64_t kUnitsInATurn = 256;
 // Masks that a row with drafts asks for, about.
 constexpr std::int64_t kUnitsARow = 4;
 // Rows whose answers' memory is kept from step to step, whatever the next one names.
@@ -85,7 +87,6 @@ absl::Status StreamSession::Begin(const StepRequest& request, Clock::TimePoint e
   turns_.BeginStep();
   ahead_.BeginStep();
   result_.step = request.step;
-  result_.rows.clear();
   result_.snapshots.clear();
   result_.waited_seconds = 0;
   applied_ = {};
@@ -152,11 +153,13 @@ absl::Status StreamSession::CheckNumber(std::uint64_t step) const {
 
 // The order of work is the protocol's: close, fork, open, rows. So an id that is closed may be
 // opened again in the same step, and a fork has what the parent had before this step's tokens. An
-// item that was begun is finished before the turn is looked at.
+// item that was begun is finished before the turn is looked at, so a long one is not begun in it.
 bool StreamSession::Apply(const StepRequest& request, StepTurn& turn) {
   const auto each = [&](const auto& items, std::size_t& done, const auto& units, const auto& act) {
     while (done < items.size() && !turn.IsOver()) {
-      const auto& item = items[done++];
+      const auto& item = items[done];
+      if (turn.is_timed() && units(item) > kUnitsInATurn) return false;
+      ++done;
       act(item);
       turn.Spend(units(item));
     }
@@ -201,6 +204,7 @@ void StreamSession::BeginAnswers(const StepRequest& request) {
   const std::vector<RowId> waiting = std::exchange(compiling_, {});
   for (const RowId id : waiting) (IsCompiling(id) ? compiling_ : named_).push_back(id);
   answers_.BeginReply(named_.size() + refusals_.size() + request.snapshots.size(), refusal_bytes_);
+  result_.rows.clear();  // not before: a narrowed mask of the last step has been asked for tokens
   const std::size_t answers = named_.size() + refusals_.size();
   // Many rows may be opened by one step, and few named by those after it. `= {}` would keep
   // the memory.
@@ -210,7 +214,7 @@ void StreamSession::BeginAnswers(const StepRequest& request) {
 
 bool StreamSession::AnswerRows(NewMasks new_masks, StepTurn& turn) {
   const bool may_share = new_masks == NewMasks::kMade && mask_makers_ != nullptr;
-  NewMasks masks = may_share ? NewMasks::kRefused : new_masks;
+  NewMasks masks = may_share ? NewMasks::kNarrowed : new_masks;
   for (; answered_ < named_.size(); ++answered_) {
     if (named_.size() - answered_ < kManyRows) masks = new_masks;
     if (turn.IsOver()) return false;

@@ -61,8 +61,6 @@ absl::StatusOr<absl::string_view> StepExchange::Finish(const std::function<bool(
 void StepExchange::LookAhead() {
   // First the reply's memory, then the look ahead: a large reply should not outlive its sending.
   writer_.Release();
-  // A stream opens its rows once, and may open many at a time; `= {}` would keep their memory.
-  step_.opens = std::vector<RowToOpen>();
   (void)OrOutOfMemory([&] {
     session_.LookAhead();
     return absl::OkStatus();
@@ -94,6 +92,8 @@ absl::StatusOr<absl::string_view> StepExchange::DoFinish(
   if (!result.ok()) return result.status();
   const Clock::TimePoint masks_end = clock_->Now();
   const absl::string_view reply = writer_.Write(**result, mask_words_);
+  // A stream opens its rows once, and may open many at a time; `= {}` would keep their memory.
+  step_.opens = std::vector<RowToOpen>();
   const Clock::TimePoint end = clock_->Now();
   // What a row waited for its compile is the compile's time, not the step's.
   const std::chrono::duration<double> waited((*result)->waited_seconds);

@@ -80,5 +80,60 @@ TEST(LongStepTest, OtherStreamsGoOnBesideIt) {
   EXPECT_GE(beside, 5) << "steps of the other stream while the long one ran";
 }
 
+// Tokens of a message that is too large to be read beside other streams.
+constexpr int kManyTokens = 100'000;
+
+// It is read by another thread, and answered as if it had been short.
+TEST(LongStepTest, ALargeMessageIsAnsweredInItsOrder) {
+  const RunningServer running;
+  TestStream stream(running.channel());
+  stream.Greet();
+  stream.Run(OpeningStep(OpenOf(1, "regex", "[a-z]*")));
+  v1::Step large;
+  large.add_rows()->set_row(1);
+  for (int i = 0; i < kManyTokens; ++i) large.mutable_rows(0)->add_tokens('a' + i % 26);
+  v1::Step small;
+  small.add_rows()->set_row(1);
+  small.mutable_rows(0)->add_tokens('b');
+  const std::uint64_t first = stream.last_step() + 1;
+  ASSERT_TRUE(stream.Send(Numbered(large, first)));
+  ASSERT_TRUE(stream.Send(Numbered(small, first + 1)));
+  for (int i = 0; i < 2; ++i) {
+    v1::DecodeResponse response;
+    ASSERT_TRUE(stream.Read(&response));
+    EXPECT_EQ(response.step().step(), first + i);
+    ASSERT_EQ(response.step().rows_size(), 1);
+    EXPECT_EQ(response.step().rows(0).state(), v1::ROW_STATE_ACTIVE);
+    EXPECT_EQ(response.step().rows(0).token_count(), kManyTokens + i);
+  }
+  EXPECT_TRUE(stream.Finish().ok());
+}
+
+// A large message that is refused ends its stream as a short one does, and no other.
+TEST(LongStepTest, ALargeMessageThatIsWrongEndsItsStream) {
+  const RunningServer running;
+  TestStream plain(running.channel());
+  plain.Greet();
+  plain.Run(OpeningStep(OpenOf(1, "choice", R"(["abc"])")));
+  const auto refused = [&](int tokens) {
+    TestStream stream(running.channel());
+    stream.Greet();
+    v1::Step step;
+    step.add_rows()->set_row(1);
+    for (int i = 0; i < tokens; ++i) step.mutable_rows(0)->add_tokens('a');
+    EXPECT_TRUE(stream.Send(Numbered(step, 0)));  // steps are numbered from 1
+    return stream.Finish();
+  };
+  const grpc::Status of_short = refused(1);
+  const grpc::Status of_large = refused(kManyTokens);
+  EXPECT_EQ(of_short.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(of_large.error_code(), of_short.error_code());
+  EXPECT_EQ(of_large.error_message(), of_short.error_message());
+  ExpectServes(running.channel());
+  v1::Step step;
+  step.add_rows()->set_row(1);
+  EXPECT_EQ(plain.Run(step).rows(0).state(), v1::ROW_STATE_ACTIVE);
+}
+
 }  // namespace
 }  // namespace maskd::service

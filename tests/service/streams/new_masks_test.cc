@@ -147,6 +147,65 @@ TEST_F(NewMasksTest, OfBoundedAndReasoningRows) {
   EXPECT_THAT(Finish(request, &one_), testing::ElementsAre("2: full.", "1: <end>."));
 }
 
+GrammarTarget DistinctStrings() {
+  GrammarTarget target;
+  target.source = GrammarSource{
+      "json_schema", R"({"type":"array","uniqueItems":true,"items":{"type":"string"}})", {}};
+  return target;
+}
+
+// Two rows of distinct strings, in which no two rows have the same mask near their ends: of one
+// stream each, the same way.
+class NearTheEndTest : public NewMasksTest {
+ protected:
+  void OpenBoth() {
+    StepRequest request;
+    request.step = 1;
+    request.wait_ms = 10'000;
+    request.opens = {Open(1, DistinctStrings(), Bytes(R"(["ab","a)"))};
+    request.opens[0].remaining_tokens = 6;
+    for (StreamSession* session : {&one_, &other_})
+      ASSERT_TRUE(session->Step(request, &NeverCancelled).ok());
+  }
+};
+
+// What the end takes from a mask may need a search: not on the thread that serves the others.
+TEST_F(NearTheEndTest, MasksAreLeftToTheSecondHalf) {
+  OpenBoth();
+  const StepRequest request = Moves(2, {Move(1, Bytes("b"))});
+  EXPECT_FALSE(BeginAndAnswerKnown(request, &one_));
+  ASSERT_TRUE(other_.Begin(request).ok());
+  EXPECT_TRUE(other_.AnswerSome(request, NewMasks::kMade));
+  const std::vector<std::string> said = Finish(request, &other_);
+  EXPECT_EQ(Finish(request, &one_), said);
+  EXPECT_EQ(said.size(), 1);
+  // The grammar's mask is known now; what is left of it is not.
+  const StepRequest again = Moves(3, {Move(1, {})});
+  EXPECT_FALSE(BeginAndAnswerKnown(again, &one_));
+  EXPECT_EQ(Finish(again, &one_), said);
+  EXPECT_THAT(said[0], testing::Not(testing::HasSubstr("\""))) << R"("ab" is there already)";
+}
+
+// One row can have more tokens than a turn has time for: it is not begun there.
+TEST_F(NewMasksTest, ARowOfManyTokensIsLeftToTheSecondHalf) {
+  GrammarTarget letters;
+  letters.source = GrammarSource{"regex", "[a-z]*", {}};
+  StepRequest open;
+  open.step = 1;
+  open.wait_ms = 10'000;
+  open.opens = {Open(1, letters), Open(2, letters)};
+  ASSERT_TRUE(one_.Step(open, &NeverCancelled).ok());
+  const StepRequest request = Moves(2, {Move(1, {'a'}), Move(2, Bytes(std::string(5'000, 'b')))});
+  constexpr auto kLater = std::chrono::hours(1);
+  ASSERT_TRUE(one_.Begin(request, Clock::Steady()->Now() + kLater).ok());
+  EXPECT_TRUE(one_.put_off());
+  const auto result = one_.Finish(request, &NeverCancelled);
+  ASSERT_TRUE(result.ok()) << result.status();
+  ASSERT_EQ((*result)->rows.size(), 2);
+  EXPECT_EQ((*result)->rows[0].token_count, 1);
+  EXPECT_EQ((*result)->rows[1].token_count, 5'000);
+}
+
 // How many times 100 steps look behind the start of `grammar`, each begun at once.
 int LooksBehindStart(const cache::GrammarPtr& grammar, WarmUpQueue* queue) {
   const Sequence sequence(grammar, {});
