@@ -39,7 +39,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAUSE_US = 2000
-LEAD_S = 1.5  # from the load's start to the bystander's
+OPEN_S = 0.3  # from the bystander's start, whose stream is there before a load can refuse it, to the load's
+LEAD_S = 4.0  # from there on to the steps that count: the load reads its schemas
 RATIO, MOST_MS = 3, 1.0
 OVERLOAD_RATIO, GOODPUT, REFUSED_MS = 2, 0.9, 5
 HEALTH_MS, TINY_MS = 50, 100
@@ -65,14 +66,14 @@ class Bench:
         self.process.wait()
         self.log.close()
 
+    def start_bystander(self, seconds: float, warm_up: float) -> subprocess.Popen:
+        steps = [str(int(each * 1e6 / PAUSE_US)) for each in (seconds, warm_up)]
+        command = [self.options.build / "bench/client_loop_bench", self.address, "320", "1", steps[0], "grpc",
+                   str(PAUSE_US), steps[1]]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
     def bystander(self, seconds: float) -> list:
-        """p50, p99 and longest of its steps, in milliseconds."""
-        command = [self.options.build / "bench/client_loop_bench", self.address, "320", "1",
-                   str(int(seconds * 1e6 / PAUSE_US)), "grpc", str(PAUSE_US)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            sys.exit(f"bystanders: the bystander ended: {done.stderr}")
-        return [float(number) / 1000 for number in done.stdout.split()]
+        return times_of(self.start_bystander(seconds, 0.4))
 
     def load(self, name: str, seconds: float, *flags: str, is_idle: bool = True) -> subprocess.Popen:
         command = [self.options.build / "bench/heavy_load", f"--server={self.address}", "--tokenizer=llama3",
@@ -84,6 +85,14 @@ class Bench:
         """Seconds of processor of the server so far."""
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / 100
+
+
+def times_of(bystander: subprocess.Popen) -> list:
+    """p50, p99 and longest of its steps, in milliseconds."""
+    output = bystander.communicate()[0]
+    if bystander.returncode != 0:
+        sys.exit(f"bystanders: the bystander ended with {bystander.returncode}")
+    return [float(number) / 1000 for number in output.split()]
 
 
 def result_of(load: subprocess.Popen) -> dict:
@@ -108,10 +117,11 @@ def by_turns(bench: Bench, start, seconds: float, rounds: int) -> dict:
     alone, beside, results, cpu = [], [], [], []
     for _ in range(rounds):
         alone.append(bench.bystander(seconds))
+        bystander = bench.start_bystander(seconds, OPEN_S + LEAD_S)
+        time.sleep(OPEN_S)
         before, begin = bench.cpu(), time.monotonic()
-        loads = start(seconds + LEAD_S + 0.5)
-        time.sleep(LEAD_S)
-        beside.append(bench.bystander(seconds))
+        loads = start(seconds + LEAD_S)  # and their own start
+        beside.append(times_of(bystander))
         results.append([result_of(load) for load in loads])
         cpu.append((bench.cpu() - before) / (time.monotonic() - begin))
     return {"alone": alone, "beside": beside, "results": results, "cpu": statistics.median(cpu)}
@@ -170,8 +180,8 @@ def measure_overload(bench: Bench, name: str, options) -> tuple:
 def measure_waiting(bench: Bench, _name: str, options) -> tuple:
     def start(seconds):
         loads = [bench.load("waiting", seconds, f"--at_once={CALLERS}", is_idle=False)]
-        time.sleep(LEAD_S / 2)
-        return [*loads, bench.load("probe", seconds - LEAD_S, is_idle=False)]
+        time.sleep(LEAD_S / 2)  # the callers are there
+        return [*loads, bench.load("probe", seconds - LEAD_S / 2, is_idle=False)]
     run = by_turns(bench, start, options.seconds, options.rounds)
     probes = [probe for _, probe in run["results"]]
     health = max(each["health_ms"]["max"] for each in probes)

@@ -1,10 +1,10 @@
 // The loop of bench/client_loop.py in C++: what a step of a client costs, whatever its masks are.
 //
-//   client_loop_bench ADDRESS LOGITS_WIDTH ROWS STEPS grpc|memory [PAUSE_US]
+//   client_loop_bench ADDRESS LOGITS_WIDTH ROWS STEPS grpc|memory [PAUSE_US [WARM_UP]]
 //
-// How steps travel, and a pause between two of them. Each row writes [a-z]* with one token a step.
-// Prints the p50, the p99 and the longest of the times from where a step's message begins to the
-// end of Collect(), in microseconds.
+// How steps travel, a pause between two of them, and steps before those that count. Each row writes
+// [a-z]* with one token a step. Prints the p50, the p99 and the longest of the times from where a
+// step's message begins to the end of Collect(), in microseconds.
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -27,7 +27,6 @@ namespace maskd::bench {
 namespace {
 
 constexpr absl::Duration kTimeout = absl::Seconds(30);
-constexpr int kWarmUp = 200;
 
 struct Loop {
   std::string address;
@@ -36,6 +35,7 @@ struct Loop {
   int steps = 0;
   bool shared_memory = false;
   int pause_us = 0;
+  int warm_up = 200;
 };
 
 absl::Status OpenRows(client::MaskStream& stream, const std::string& grammar_id, int rows) {
@@ -51,14 +51,14 @@ absl::StatusOr<std::vector<double>> TimeSteps(client::MaskStream& stream, const 
   std::vector<double> micros;
   client::Step step;
   client::StepResult result;
-  for (int i = 0; i < kWarmUp + loop.steps; ++i) {
+  for (int i = 0; i < loop.warm_up + loop.steps; ++i) {
     const auto start = Clock::now();
     step.Clear();
     for (int row = 0; row < loop.rows; ++row)
       step.Take(static_cast<client::RowId>(row), std::span(&token, 1));
     if (absl::Status sent = stream.Submit(step).status(); !sent.ok()) return sent;
     if (absl::Status got = stream.Collect(kTimeout, result); !got.ok()) return got;
-    if (i >= kWarmUp) micros.push_back(MicrosSince(start));
+    if (i >= loop.warm_up) micros.push_back(MicrosSince(start));
     if (loop.pause_us > 0) absl::SleepFor(absl::Microseconds(loop.pause_us));
   }
   return micros;
@@ -90,13 +90,18 @@ absl::StatusOr<std::vector<double>> Run(const Loop& loop) {
 int Main(std::span<char*> arguments) {
   Loop loop;
   const absl::string_view transport = arguments.size() < 6 ? "" : arguments[5];
-  const bool pauses = arguments.size() == 7;
-  if ((arguments.size() != 6 && !pauses) || !absl::SimpleAtoi(arguments[2], &loop.width) ||
-      !absl::SimpleAtoi(arguments[3], &loop.rows) || !absl::SimpleAtoi(arguments[4], &loop.steps) ||
+  const bool pauses = arguments.size() >= 7;
+  const bool warms_up = arguments.size() == 8;
+  if (arguments.size() < 6 || arguments.size() > 8 ||
+      !absl::SimpleAtoi(arguments[2], &loop.width) || !absl::SimpleAtoi(arguments[3], &loop.rows) ||
+      !absl::SimpleAtoi(arguments[4], &loop.steps) ||
       (transport != "grpc" && transport != "memory") ||
-      (pauses && !absl::SimpleAtoi(arguments[6], &loop.pause_us))) {
-    std::fputs("usage: client_loop_bench ADDRESS LOGITS_WIDTH ROWS STEPS grpc|memory [PAUSE_US]\n",
-               stderr);
+      (pauses && !absl::SimpleAtoi(arguments[6], &loop.pause_us)) ||
+      (warms_up && !absl::SimpleAtoi(arguments[7], &loop.warm_up))) {
+    std::fputs(
+        "usage: client_loop_bench ADDRESS LOGITS_WIDTH ROWS STEPS grpc|memory [PAUSE_US "
+        "[WARM_UP]]\n",
+        stderr);
     return 2;
   }
   loop.address = arguments[1];

@@ -28,6 +28,8 @@ using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
 
 constexpr int kConnections = 8;
+// Of a load's calls: a server that is slow to refuse would fill this machine's memory with them.
+constexpr std::size_t kMostOpen = 2000;
 constexpr absl::Duration kCallTimeout = absl::Seconds(60);
 
 double MillisSince(Clock::time_point start) { return MicrosSince(start) / 1e3; }
@@ -149,7 +151,8 @@ absl::StatusOr<CallTimes> SendCompiles(const HeavyOptions& options, const Compil
   const absl::Time end = absl::Now() + options.time;
   absl::Time next = absl::Now();
   while (absl::Now() < end) {
-    for (; next <= absl::Now(); next += absl::Seconds(1 / per_second)) open.Send(grammars.Next());
+    for (; next <= absl::Now(); next += absl::Seconds(1 / per_second))
+      if (open.size() < kMostOpen) open.Send(grammars.Next());
     open.Take(std::min(next, end));
   }
   CallTimes times = open.TakeTimes();

@@ -34,7 +34,7 @@ struct CompileCalls {
 // So many are open at any time.
 absl::StatusOr<CallTimes> KeepCompiling(const HeavyOptions& options, const CompileCalls& calls,
                                         int at_once);
-// So many begin each second, however many are open.
+// So many begin each second, as long as no more than 2,000 are open.
 absl::StatusOr<CallTimes> SendCompiles(const HeavyOptions& options, const CompileCalls& calls,
                                        double per_second);
 

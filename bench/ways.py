@@ -30,7 +30,7 @@ class Way:
         self.name, self.address, self.environment = name, address, environment
 
     def time(self, build: pathlib.Path, rows: int, steps: int) -> list:
-        """p50 and p99 in microseconds."""
+        """p50, p99 and longest in microseconds."""
         done = subprocess.run(
             [build / "bench/client_loop_bench", self.address, str(WIDTH), str(rows), str(steps), "grpc"],
             env=self.environment, capture_output=True, text=True, check=False)

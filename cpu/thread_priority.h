@@ -1,7 +1,8 @@
 // How threads that work long stand back from those that answer.
 //
-// Why      a thread that has just begun to compute is left on its core for a slice of milliseconds,
-//          even where one of the same priority is woken to answer. One of a lower priority is not.
+// Why      a thread that has just begun to compute keeps its core for a slice of milliseconds, even
+//          where one of the same priority is woken to answer. One of a lower priority mostly gives
+//          way at once.
 // Threads  any; each call is about the calling thread.
 #ifndef MASKD_CPU_THREAD_PRIORITY_H_
 #define MASKD_CPU_THREAD_PRIORITY_H_

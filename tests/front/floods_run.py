@@ -61,7 +61,7 @@ class Way:
                                  *(self.files if self.through else [])], stdout=subprocess.PIPE, text=True)
 
     def bystander(self, build: pathlib.Path, seconds: float) -> list:
-        """p50 and p99 of its steps in milliseconds; none where its stream has ended."""
+        """p50, p99 and longest of its steps in milliseconds; none where its stream has ended."""
         environment = self.running.environment() if self.through else None
         done = subprocess.run(
             [build / "bench/client_loop_bench", f"localhost:{self.port}", "320", "8",
@@ -184,7 +184,7 @@ def main() -> int:
         print("floods_run: nginx is not installed (apt-get install nginx-core)", file=sys.stderr)
         return 77
     results = []
-    print("| flood | in front | closed, the first after | step alone, p50 p99 ms | flooded | longest health ms | MiB more at most, then | marks |")
+    print("| flood | in front | closed, the first after | step alone, p50 p99 longest ms | flooded | longest health ms | MiB more at most, then | marks |")
     print("| --- | --- | --- | --- | --- | --: | --- | --- |")
     for name in arguments.only.split(","):
         for way in arguments.ways.split(","):
