@@ -20,7 +20,8 @@ FirstClasses::FirstClasses(const TermStore* store, Lowering* lowering, const Byt
       lowering_(lowering),
       classes_(classes),
       any_byte_(Range(0, 0xFF)),
-      in_json_string_(Range(' ', 0xFF)) {}
+      in_json_string_(Range(' ', 0xFF)),
+      sets_(classes->count()) {}
 
 FirstClasses::Set FirstClasses::Each(absl::string_view bytes) const {
   Set set;
@@ -60,13 +61,15 @@ FirstClasses::Set FirstClasses::Of(TermId id) {
       return Of(AsLimited(term).text);
     case TermKind::kAlt:
     case TermKind::kCall: {
-      if (const auto known = known_.find(id); known != known_.end()) return known->second;
+      if (const auto known = known_.find(id); known != known_.end())
+        return sets_.set(known->second);
       Set set;
       if (term.kind == TermKind::kCall)
         set = Of(lowering_->RuleBody(term));
       else
         for (const TermId branch : BranchesOf(*store_, term)) set |= Of(branch);
-      return known_[id] = set;
+      known_[id] = sets_.Keep(set);
+      return set;
     }
     default:
       return {};  // Nothing, Empty and Tokens take no byte; characters do not come here

@@ -5,7 +5,6 @@
 #ifndef MASKD_GRAMMAR_CORE_DERIVATIVES_FIRST_CLASSES_H_
 #define MASKD_GRAMMAR_CORE_DERIVATIVES_FIRST_CLASSES_H_
 
-#include <bitset>
 #include <cstdint>
 #include <initializer_list>
 #include <vector>
@@ -14,7 +13,9 @@
 
 #include "grammar_core/base/held_bytes.h"
 #include "grammar_core/derivatives/byte_classes.h"
+#include "grammar_core/derivatives/class_sets.h"
 #include "grammar_core/terms/lowering.h"
+#include "grammar_core/terms/state_ways.h"
 #include "grammar_core/terms/term_store.h"
 #include "grammar_core/terms/term_views.h"
 
@@ -23,7 +24,7 @@ namespace maskd {
 // The first classes of one automaton's states; those of calls and choices are kept.
 class FirstClasses {
  public:
-  using Set = std::bitset<256>;  // by byte class
+  using Set = ClassSet;
 
   // All must outlive this.
   FirstClasses(const TermStore* store, Lowering* lowering, const ByteClasses* classes);
@@ -37,9 +38,12 @@ class FirstClasses {
   // Recursion is bounded by Limits::derivative_depth, as that of a derivative is.
   Set Of(TermId id);
 
+  // Where such sets are kept, each once.
+  ClassSets& sets() { return sets_; }
+
   // Bytes of the sets that are kept.
   [[nodiscard]] std::int64_t held_bytes() const {
-    return HeldBytes(byte_sets_) + TableBytes(known_);
+    return HeldBytes(byte_sets_) + TableBytes(known_) + sets_.held_bytes();
   }
 
  private:
@@ -59,8 +63,9 @@ class FirstClasses {
   const Set any_byte_;
   const Set in_json_string_;
   std::vector<Set> byte_sets_;  // by index, made when first met
-  // Of calls and choices, which others share.
-  absl::flat_hash_map<TermId, Set> known_;
+  ClassSets sets_;
+  // Of calls and choices, which others share: numbers of sets.
+  absl::flat_hash_map<TermId, std::uint32_t> known_;
 };
 
 }  // namespace maskd

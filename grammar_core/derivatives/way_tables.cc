@@ -21,28 +21,34 @@ constexpr std::size_t kMostWords = 2'048;
 
 }  // namespace
 
-// What is left of a block that is too short for the next list or row is given up.
+// What is left of a block that is too short for the next list or row may do for a shorter one. The
+// longest such end is kept for that, the others are given up.
 void* WayTables::Allocate(std::size_t bytes) {
   const std::size_t words = (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
-  if (words > free_words_) {
-    free_words_ = std::max(words, std::clamp(held_words_ / kIdlePart, kFewestWords, kMostWords));
-    free_ = blocks_.emplace_back(new std::uint64_t[free_words_]).get();
-    held_words_ += free_words_;
+  Free* from = words <= spare_.count ? &spare_ : &free_;
+  if (words > from->count) {
+    if (free_.count > spare_.count) spare_ = free_;
+    const std::size_t block =
+        std::max(words, std::clamp(held_words_ / kIdlePart, kFewestWords, kMostWords));
+    free_ = {blocks_.emplace_back(new std::uint64_t[block]).get(), block};
+    held_words_ += block;
   }
-  assert(words <= free_words_);
-  void* const memory = free_;
-  free_ += words;
-  free_words_ -= words;
+  assert(words <= from->count);
+  void* const memory = from->words;
+  from->words += words;
+  from->count -= words;
   return memory;
 }
 
-// The set of the last state is tried before the table. Sets do not move once they are in it: lists
-// keep their addresses.
-const ClassSet* WayTables::MayOf(TermId state) {
+// The set of the last state is tried before the table.
+ClassWords WayTables::MayOf(TermId state) {
   if (first_->TakesMost(state)) return nullptr;
   const ClassSet set = first_->Of(state);
-  if (last_set_ == nullptr || *last_set_ != set) last_set_ = &*sets_.insert(set).first;
-  return last_set_;
+  if (last_words_ == nullptr || last_set_ != set) {
+    last_words_ = first_->sets().words(first_->sets().Keep(set));
+    last_set_ = set;
+  }
+  return last_words_;
 }
 
 void WayTables::Widen(TermId state) {
@@ -110,10 +116,10 @@ void WayTables::PutInRow(TermId state, int byte_class, TermId to) {
 template <typename Visit>
 void WayTables::VisitKnown(TermId state, Visit visit) {
   const StateWays ways(SlotOf(state).load(std::memory_order_relaxed));
-  const ClassSet* const may = ways.none() || ways.is_single() ? MayOf(state) : nullptr;
+  const ClassWords may = ways.none() || ways.is_single() ? MayOf(state) : nullptr;
   for (int c = 0; c < static_cast<int>(classes_); ++c) {
     TermId to = ways.To(c);
-    if (to == kUnknownTerm && may != nullptr && !(*may)[c]) to = kNothingTerm;
+    if (to == kUnknownTerm && may != nullptr && !HasClass(may, c)) to = kNothingTerm;
     if (to != kUnknownTerm) visit(c, to);
   }
 }
@@ -142,10 +148,8 @@ std::atomic<TermId>* WayTables::MakeFullRow(TermId state) {
 }
 
 std::int64_t WayTables::held_bytes() const {
-  constexpr std::size_t kSetBytes = sizeof(ClassSet) + sizeof(ClassSet*) + 1;
   return static_cast<std::int64_t>(held_words_ * sizeof(std::uint64_t) +
-                                   blocks_.capacity() * sizeof(blocks_.front()) +
-                                   sets_.capacity() * kSetBytes);
+                                   blocks_.capacity() * sizeof(blocks_.front()));
 }
 
 }  // namespace maskd

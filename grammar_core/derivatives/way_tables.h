@@ -9,12 +9,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
-
-#include "absl/container/node_hash_set.h"
 
 #include "grammar_core/derivatives/first_classes.h"
 #include "grammar_core/terms/state_ways.h"
@@ -44,7 +41,7 @@ class WayTables {
   };
   void PutAll(TermId state, std::span<const Way> ways, std::size_t targets);
 
-  // Bytes of lists, rows and sets of classes; those in a state's links are the store's.
+  // Bytes of lists and rows; those in a state's links are the store's.
   [[nodiscard]] std::int64_t held_bytes() const;
   // Words of all lists and rows.
   [[nodiscard]] std::size_t held_words() const { return held_words_; }
@@ -55,7 +52,7 @@ class WayTables {
   }
   // The classes that `state` may take, as all states have them that may take the same; null for all
   // of them.
-  const ClassSet* MayOf(TermId state);
+  ClassWords MayOf(TermId state);
   // Gives `state` a row, and it will lead to so many targets more. A state with a row keeps it.
   void MakeRow(TermId state, std::size_t targets);
   std::atomic<TermId>* MakeFullRow(TermId state);
@@ -71,11 +68,17 @@ class WayTables {
   TermStore* store_;
   FirstClasses* first_;
   const std::size_t classes_;
-  absl::node_hash_set<ClassSet, std::hash<ClassSet>> sets_;
-  const ClassSet* last_set_ = nullptr;  // of sets_, the one found last
+  // The set of the last state that was asked for, and its words.
+  ClassSet last_set_;
+  ClassWords last_words_ = nullptr;
+  // Memory that is not in use.
+  struct Free {
+    std::uint64_t* words = nullptr;
+    std::size_t count = 0;
+  };
   std::vector<std::unique_ptr<std::uint64_t[]>> blocks_;
-  std::uint64_t* free_ = nullptr;  // of the last one
-  std::size_t free_words_ = 0;
+  Free free_;   // the end of the last one
+  Free spare_;  // the longest end of those before
   std::size_t held_words_ = 0;
 };
 

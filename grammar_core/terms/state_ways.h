@@ -24,13 +24,18 @@
 namespace maskd {
 
 using ClassSet = std::bitset<256>;  // by byte class
+// A set of byte classes that is kept elsewhere (class_sets.h), 64 classes a word; or null.
+using ClassWords = const std::uint64_t*;
+inline bool HasClass(ClassWords words, int byte_class) {
+  return (words[byte_class / 64] >> (byte_class % 64) & 1) != 0;
+}
 
 // The transitions by a few byte classes.
 template <int kPlaces>
 class FewWays {
  public:
   // Classes outside of `may` lead nowhere; null: none is known to. It must outlive this.
-  explicit FewWays(const ClassSet* may) : may_(may) {}
+  explicit FewWays(ClassWords may) : may_(may) {}
 
   // The transition by `byte_class`: kNothingTerm where it surely leads nowhere, kUnknownTerm where
   // that is not known yet. By any thread.
@@ -39,11 +44,11 @@ class FewWays {
     const int count = count_.load(std::memory_order_acquire);
     for (int i = 0; i < count; ++i)
       if (classes_[i] == byte_class) return targets_[i];
-    return may_ != nullptr && !(*may_)[byte_class] ? kNothingTerm : kUnknownTerm;
+    return may_ != nullptr && !HasClass(may_, byte_class) ? kNothingTerm : kUnknownTerm;
   }
 
   // For the writer.
-  [[nodiscard]] const ClassSet* may() const { return may_; }
+  [[nodiscard]] ClassWords may() const { return may_; }
   [[nodiscard]] bool full() const { return count_.load(std::memory_order_relaxed) == kPlaces; }
   // Requires a class that is unknown, and !full().
   void Add(int byte_class, TermId to) {
@@ -60,7 +65,7 @@ class FewWays {
   }
 
  private:
-  const ClassSet* may_;
+  ClassWords may_;
   std::atomic<std::uint8_t> count_ = 0;  // of those in use, which do not change any more
   std::array<std::uint8_t, kPlaces> classes_;
   std::array<TermId, kPlaces> targets_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <thread>
 
@@ -82,7 +83,8 @@ TEST(StateWaysTest, AFewRestsAreOneListUntilItIsFull) {
 TEST(StateWaysTest, AListKnowsWhichClassesLeadNowhere) {
   ClassSet may;
   may.set(3).set(4).set(9);
-  ShortWays list(&may);
+  const std::uint64_t words[] = {may.to_ullong()};
+  ShortWays list(words);
   list.Add(3, TermId(30));
   list.Add(9, TermId(90));
   EXPECT_FALSE(list.full());

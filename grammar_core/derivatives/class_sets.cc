@@ -1,0 +1,45 @@
+#include "grammar_core/derivatives/class_sets.h"
+
+#include <array>
+#include <bit>
+#include <cassert>
+
+#include "absl/hash/hash.h"
+
+namespace maskd {
+namespace {
+
+constexpr int kBitsPerWord = 64;
+// In the order of the classes.
+using Words = std::array<std::uint64_t, ClassSet().size() / kBitsPerWord>;
+
+}  // namespace
+
+ClassSets::ClassSets(int classes)
+    : words_per_set_(
+          std::bit_ceil((static_cast<std::uint32_t>(classes) + kBitsPerWord - 1) / kBitsPerWord)) {
+  assert(words_per_set_ <= Words().size());
+}
+
+std::uint32_t ClassSets::Keep(const ClassSet& set) {
+  const std::uint32_t number = words_.size() / words_per_set_;
+  const auto at = numbers_.find(set);
+  if (at != numbers_.end()) return *at;
+  const auto words = std::bit_cast<Words>(set);
+  for (std::uint32_t i = 0; i < words_per_set_; ++i) words_.Append() = words[i];
+  assert(this->set(number) == set && "a class that the grammar does not have");
+  numbers_.insert(number);
+  return number;
+}
+
+ClassSet ClassSets::set(std::uint32_t number) const {
+  Words all = {};
+  for (std::uint32_t i = 0; i < words_per_set_; ++i) all[i] = words(number)[i];
+  return std::bit_cast<ClassSet>(all);
+}
+
+std::size_t ClassSets::ByBits::operator()(const ClassSet& set) const {
+  return absl::HashOf(std::bit_cast<Words>(set));
+}
+
+}  // namespace maskd
