@@ -105,7 +105,7 @@ class Automaton {
  protected:
   // For who keeps masks of the states (masked_automaton.h): which of them is that of `state`, see
   // TermStore::mutable_mask().
-  [[nodiscard]] std::atomic<std::uint32_t>& mask_slot(TermId state) {
+  [[nodiscard]] std::atomic<TermStore::MaskNumber>& mask_slot(TermId state) {
     return store_.mutable_mask(state);
   }
   // So many bytes of masks more are kept, and who keeps them holds so many itself.

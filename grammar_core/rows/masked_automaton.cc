@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "grammar_core/automaton/automaton_size.h"
 #include "grammar_core/automaton/state_terms.h"
-#include "grammar_core/base/held_bytes.h"
 #include "grammar_core/mask_routes/cell_chain.h"
 #include "grammar_core/unique_items/repeated_tokens.h"
 
@@ -34,8 +34,7 @@ MaskedAutomaton::MaskedAutomaton(std::shared_ptr<const GrammarTables> tables, Ma
 }
 
 std::int64_t MaskedAutomaton::KeeperBytes() const {
-  return static_cast<std::int64_t>(sizeof(*this) - sizeof(Automaton)) + kept_.chunk_bytes() +
-         TableBytes(numbers_);
+  return static_cast<std::int64_t>(sizeof(*this) - sizeof(Automaton)) + kept_.held_bytes();
 }
 
 absl::StatusOr<std::unique_ptr<MaskedAutomaton>> MaskedAutomaton::Create(
@@ -60,24 +59,23 @@ const MaskRef* MaskedAutomaton::MakeMask(TermId state, Work& work) {
 }
 
 const MaskRef* MaskedAutomaton::Keep(TermId state, MaskRef mask) {
-  std::atomic<std::uint32_t>& slot = mask_slot(state);
+  std::atomic<KeptMasks::Number>& slot = mask_slot(state);
   const MutexLock lock(&kept_mutex_);
-  if (const std::uint32_t known = slot.load(std::memory_order_relaxed); known != TermStore::kNoMask)
-    return KeptAs(known);
-  // Many states have the same mask. It is kept once for all of them, and each state has its number,
-  // which takes half of what an address would.
-  const auto found = numbers_.find(mask.get());
-  const bool is_new = found == numbers_.end();
-  const std::uint32_t number = is_new ? kept_.size() : *found;
-  const std::int64_t mask_bytes = is_new ? mask->held_bytes() : 0;
-  if (is_new) {
-    kept_.Append() = std::move(mask);
-    numbers_.insert(number);
+  // Another thread may have kept it while this one made its own.
+  if (const KeptMasks::Number known = slot.load(std::memory_order_relaxed);
+      known != TermStore::kNoMask) {
+    return kept_.At(known);
+  }
+  const auto [kept, number, is_new] = kept_.Keep(std::move(mask));
+  CountMasks(is_new ? (*kept)->held_bytes() : 0, KeeperBytes());
+  if (number == TermStore::kNoMask) {
+    // No number is left: rows go on in another automaton. Those that stay ask again each time.
+    AutomatonSize(*this).Retire();
+    return kept;
   }
   ++states_;
-  CountMasks(mask_bytes, KeeperBytes());
-  slot.store(number + 1, std::memory_order_release);  // 0 is kNoMask
-  return &kept_[number];
+  slot.store(number, std::memory_order_release);
+  return kept;
 }
 
 MaskRef MaskedAutomaton::MaskIn(RowMemory* row, RowMemory::State state, Work& work) {

@@ -17,17 +17,15 @@
 #include <span>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_set.h"
-#include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/mutex.h"
-#include "grammar_core/base/stable_vector.h"
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/mask_routes/mask_maker.h"
 #include "grammar_core/mask_routes/tail_signatures.h"
+#include "grammar_core/rows/kept_masks.h"
 #include "grammar_core/unique_items/row_memory.h"
 
 namespace maskd {
@@ -48,8 +46,8 @@ class MaskedAutomaton final : public Automaton, public TextMasks {
   // The tokens allowed in `state`, the vocabulary's stop ids among them where the text may end. The
   // pointer lives as long as the automaton. Null if `work` failed.
   const MaskRef* Mask(TermId state, Work& work) {
-    const std::uint32_t known = mask_slot(state).load(std::memory_order_acquire);
-    return known != TermStore::kNoMask ? KeptAs(known) : MakeMask(state, work);
+    const KeptMasks::Number known = mask_slot(state).load(std::memory_order_acquire);
+    return known != TermStore::kNoMask ? kept_.At(known) : MakeMask(state, work);
   }
 
   // The same for a state of `row`, whose lock is held: for one that only the row has, without the
@@ -67,19 +65,6 @@ class MaskedAutomaton final : public Automaton, public TextMasks {
   [[nodiscard]] std::int64_t mask_count() const ABSL_LOCKS_EXCLUDED(kept_mutex_);
 
  private:
-  using Kept = StableVector<MaskRef, 1, 3>;
-  // Masks by their numbers.
-  struct ByMask {
-    using is_transparent = void;
-    const Kept* kept;
-    std::size_t operator()(const TokenMask* mask) const { return absl::HashOf(mask); }
-    std::size_t operator()(std::uint32_t number) const { return (*this)((*kept)[number].get()); }
-    bool operator()(std::uint32_t x, std::uint32_t y) const { return x == y; }
-    bool operator()(std::uint32_t x, const TokenMask* y) const { return (*kept)[x].get() == y; }
-  };
-
-  // The mask of a state that has the number `known` (see Keep()).
-  [[nodiscard]] const MaskRef* KeptAs(std::uint32_t known) const { return &kept_[known - 1]; }
   MaskRef TextMaskByChain(TermId state, Work& work, std::uint32_t* floor, int depth);
   const MaskRef* MakeMask(TermId state, Work& work);
   const MaskRef* Keep(TermId state, MaskRef mask) ABSL_LOCKS_EXCLUDED(kept_mutex_);
@@ -94,11 +79,8 @@ class MaskedAutomaton final : public Automaton, public TextMasks {
   MaskStore* const masks_;
   TailSignatures signatures_;
   mutable Mutex kept_mutex_;
-  // Each once, by number. Written under the lock; what a state names is read without it.
-  Kept kept_;
-  // The numbers, by what they stand for.
-  absl::flat_hash_set<std::uint32_t, ByMask, ByMask> numbers_ ABSL_GUARDED_BY(kept_mutex_){
-      0, ByMask{&kept_}, ByMask{&kept_}};
+  // Written under the lock; what a state names is read without it.
+  KeptMasks kept_;
   std::int64_t states_ ABSL_GUARDED_BY(kept_mutex_) = 0;  // that have their mask
 };
 

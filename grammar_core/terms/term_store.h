@@ -76,8 +76,9 @@ class TermStore {
   }
   [[nodiscard]] std::atomic<std::uint64_t>& mutable_ways(TermId id) { return ways_[id.value()]; }
   // Which mask it has, for who keeps them; kNoMask before it is made.
-  static constexpr std::uint32_t kNoMask = 0;
-  [[nodiscard]] std::atomic<std::uint32_t>& mutable_mask(TermId id) { return masks_[id.value()]; }
+  using MaskNumber = std::uint16_t;
+  static constexpr MaskNumber kNoMask = 0;
+  [[nodiscard]] std::atomic<MaskNumber>& mutable_mask(TermId id) { return masks_[id.value()]; }
   // Terms so far; all numbers below it are in use.
   [[nodiscard]] std::uint32_t size() const { return terms_.size(); }
   // The grammar's facts, shared by all automatons of it.
@@ -355,7 +356,7 @@ class TermStore {
   Table<Term> terms_;
   // What ways() and mutable_mask() read, for each term.
   Table<std::atomic<std::uint64_t>> ways_;
-  Table<std::atomic<std::uint32_t>> masks_;
+  Table<std::atomic<MaskNumber>> masks_;
   absl::flat_hash_set<AnyTerm, ByTerm, ByTerm> ids_{0, ByTerm{&terms_}, ByTerm{&terms_}};
   // Numbered after the IR's.
   FewTable<PlacedObject> placed_objects_;

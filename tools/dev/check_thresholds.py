@@ -33,7 +33,7 @@ FACTS = {
     "kBackslashAndU", "kBrace", "kLineFeedBrace", "kQuote", "kQuoteColon", "kBraces", "kThree",
     "kMemberPunctuation", "kBlockPunctuation", "kItemPunctuation",
     # Sizes: of registers, of rows of a table, of what an entry takes.
-    "kLanes", "kBlock", "kBlockWords", "kMaskRoutes", "kWordBytes",
+    "kLanes", "kBlock", "kBlockWords", "kMaskRoutes", "kWordBytes", "kMostNumbers",
     "kEmptyDeques", "kBytesAnEntry", "kAllocationBytes", "kCounterBytes",
     "kAllocation", "kInPlace",
 }  # fmt: skip
