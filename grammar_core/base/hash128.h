@@ -30,6 +30,23 @@ struct Hash128 {
   }
 };
 
+// The first 96 bits of a hash, for what there are many of: two of 2^32 collide with a chance of
+// about 2^-33.
+class Hash96 {
+ public:
+  Hash96() = default;
+  Hash96(const Hash128& hash)  // NOLINT(google-explicit-constructor): it is the same, kept shorter
+      : words_{static_cast<std::uint32_t>(hash.lo), static_cast<std::uint32_t>(hash.lo >> 32),
+               static_cast<std::uint32_t>(hash.hi)} {}
+  operator Hash128() const {  // NOLINT(google-explicit-constructor)
+    return {std::uint64_t{words_[1]} << 32 | words_[0], words_[2]};
+  }
+  bool operator==(const Hash96&) const = default;
+
+ private:
+  std::array<std::uint32_t, 3> words_ = {};
+};
+
 namespace hash_internal {
 
 inline constexpr std::uint64_t kOddLow = 0xD6E8FEB86659FD93ULL;

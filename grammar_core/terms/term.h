@@ -101,7 +101,7 @@ enum class TermKind : std::uint8_t {
   kNot,      // (term)
 };
 
-// One term, 40 bytes: what it is, and the facts that a step or a mask asks for without looking at
+// One term, 36 bytes: what it is, and the facts that a step or a mask asks for without looking at
 // its parts. Which of the flags and numbers are of bytes and which of characters, each line says.
 struct Term {
   TermKind kind = TermKind::kNothing;
@@ -137,9 +137,9 @@ struct Term {
   // Lower bound of the shortest string (characters: as JSON), saturating; in the unit of the
   // grammar's Measure.
   std::uint32_t min_bytes = 0;
-  Hash128 key;
+  Hash96 key;
 };
-static_assert(sizeof(Term) == 40);
+static_assert(sizeof(Term) == 36);
 
 // "No object" in an Encode term.
 inline constexpr std::uint32_t kNoObject = 0xFFFFFFFF;

@@ -27,6 +27,17 @@ TEST(Hash128Test, OfASetItDoesNot) {
   EXPECT_NE(MixUnordered(MixUnordered({}, a), a), MixUnordered({}, a)) << "a set with it twice";
 }
 
+// What is left of it is mixed as well, and goes on as the same hash however often it is kept.
+TEST(Hash128Test, AShortOneIsTheFirst96Bits) {
+  const Hash128 hash{0x0123456789ABCDEFULL, 0xFEDCBA9876543210ULL};
+  const Hash128 kept = Hash96(hash);
+  EXPECT_EQ(kept, (Hash128{0x0123456789ABCDEFULL, 0x76543210ULL}));
+  EXPECT_EQ(Hash128(Hash96(kept)), kept);
+  EXPECT_NE(Hash96(hash), Hash96(Hash128{hash.lo, hash.hi + 1}));
+  EXPECT_NE(Hash96(hash), Hash96(Hash128{hash.lo + (1ULL << 32), hash.hi}));
+  EXPECT_EQ(sizeof(Hash96), 12U);
+}
+
 // Neighbours and single bits, of the value as of the seed: no half of any two is the same.
 TEST(Hash128Test, NeitherHalfOfNeighboursIsTheSame) {
   std::set<std::uint64_t> low;
