@@ -21,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+
 #include "grammar_core/base/error.h"
 #include "grammar_core/terms/term_check.h"
 #include "grammar_core/terms/term_views.h"
@@ -29,6 +31,9 @@ namespace maskd {
 namespace {
 
 const CharEdges kNoEdges;
+
+// They have no edges.
+bool IsOfBothLevels(CharTerm term) { return term == kNothingTerm || term == kEmptyTerm; }
 
 // Appends an edge, joining it to the last one where they touch and agree.
 void AppendEdge(CharEdges* edges, CharEdge edge) {
@@ -225,29 +230,37 @@ class OpenTerms {
 std::uint32_t CharDerivative::Keep(CharEdges edges) {
   edges.shrink_to_fit();
   list_bytes_ += HeldBytes(edges);
-  const std::uint32_t number = lists_.size();
   lists_.Append() = std::move(edges);
-  return number;
+  return lists_.size();
 }
 
-// IsNothing() makes edges of other terms and may move the entries of the table. The lists
-// themselves do not move, but the entry of `term` is looked up again behind it.
+void CharDerivative::SetFate(CharTerm term, Fate fate) {
+  Known known = KnownOf(term);
+  known.fate = static_cast<std::uint64_t>(fate);
+  SetKnown(term, known);
+}
+
+// What leads to Nothing or is the end has no edges, and no link of its own: bytes have these terms,
+// too. IsNothing() makes edges of other terms, but lists do not move.
 const CharEdges& CharDerivative::LiveEdges(CharTerm term, Work& work) {
   if (const CharEdges* const known = KnownLiveEdges(term); known != nullptr) return *known;
   const CharEdges& edges = Edges(term, work);
   CharEdges live = MapTargets(
       edges, [&](CharTerm to) { return work.ok() && IsNothing(to, work) ? kNothingTerm : to; });
   if (!work.ok()) return kNoEdges;
-  Known& known = edges_.at(term);
-  assert(&lists_[known.all] == &edges && "a list does not move");
-  if (known.live == kNotMade) known.live = live == edges ? known.all : Keep(std::move(live));
-  return lists_[known.live];
+  Known known = KnownOf(term);
+  assert(&ListAt(known.all) == &edges && "a list does not move");
+  if (known.live == kNotMade) {
+    known.live = live == edges ? known.all : Keep(std::move(live));
+    SetKnown(term, known);
+  }
+  return ListAt(known.live);
 }
 
 const CharEdges* CharDerivative::KnownLiveEdges(CharTerm term) const {
-  const auto at = edges_.find(term);
-  if (at == edges_.end() || at->second.live == kNotMade) return nullptr;
-  return &lists_[at->second.live];
+  if (IsOfBothLevels(term)) return &kNoEdges;
+  const Known known = KnownOf(term);
+  return known.live == kNotMade ? nullptr : &ListAt(known.live);
 }
 
 // A search asks for the first characters of names, and so for their edges, before it takes one.
@@ -273,12 +286,11 @@ bool CharDerivative::IsNothing(CharTerm term, Work& work) {
   if (term == kNothingTerm) return true;
   MASKD_DCHECK_TERM(*store_, term, term.value() < store_->size());
   if (!store_->term(term).may_be_empty) return false;
-  if (const auto known = fates_.find(term); known != fates_.end())
-    return known->second == Fate::kNothing;
+  if (const Fate known = FateOf(term); known != Fate::kNotKnown) return known == Fate::kNothing;
   if (store_->term(term).kind == TermKind::kAnd) {
     Product product;
     const bool has_text = search_.Read(term, &product) && search_.HasText(product, work);
-    if (work.ok()) fates_[term] = has_text ? Fate::kLive : Fate::kNothing;
+    if (work.ok()) SetFate(term, has_text ? Fate::kLive : Fate::kNothing);
     return work.ok() && !has_text;
   }
   // Until a term that surely holds a string; its finders are live as well.
@@ -292,18 +304,19 @@ bool CharDerivative::IsNothing(CharTerm term, Work& work) {
                               static_cast<std::int64_t>(found_from.size())));
     }
     for (const CharEdge& edge : Edges(at, work)) {
-      const auto fate = fates_.find(edge.to);
-      if (fate != fates_.end() && fate->second == Fate::kNothing) continue;
-      if (fate != fates_.end() || !store_->term(edge.to).may_be_empty) {
-        for (CharTerm live = at; fates_.try_emplace(live, Fate::kLive).second;)
-          live = found_from[live];
+      const bool may_be_empty = store_->term(edge.to).may_be_empty;
+      const Fate fate = may_be_empty ? FateOf(edge.to) : Fate::kLive;
+      if (fate == Fate::kNothing) continue;
+      if (fate == Fate::kLive) {
+        for (CharTerm live = at; FateOf(live) == Fate::kNotKnown; live = found_from[live])
+          SetFate(live, Fate::kLive);
         return false;
       }
       if (found_from.try_emplace(edge.to, at).second) open.Push(edge.to);
     }
     if (!work.ok()) return false;
   }
-  for (const auto& [dead, finder] : found_from) fates_[dead] = Fate::kNothing;
+  for (const auto& [dead, finder] : found_from) SetFate(dead, Fate::kNothing);
   return true;
 }
 
@@ -351,19 +364,21 @@ std::int64_t CharDerivative::CountTexts(CharTerm term, std::int64_t enough, Work
 
 // What failed is not kept: the same question is asked anew with other work.
 const CharEdges& CharDerivative::Edges(CharTerm term, Work& work) {
-  if (const auto known = edges_.find(term); known != edges_.end()) return lists_[known->second.all];
+  if (IsOfBothLevels(term)) return kNoEdges;
+  if (const Known known = KnownOf(term); known.all != kNotMade) return ListAt(known.all);
   if (!work.Spend()) return kNoEdges;
   CharEdges edges = Derive(term, work);
   MASKD_DCHECK_TERM(*store_, term, AreInOrder(edges));
   store_->AddEffort(edges.size() / 4);
   if (!store_->ChargeEffort(work)) return kNoEdges;
-  const std::uint32_t number = edges_[term].all = Keep(std::move(edges));
-  return lists_[number];
+  Known known = KnownOf(term);
+  known.all = Keep(std::move(edges));
+  SetKnown(term, known);
+  return ListAt(known.all);
 }
 
 std::int64_t CharDerivative::held_bytes() const {
-  return TableBytes(edges_) + lists_.chunk_bytes() + list_bytes_ + TableBytes(fates_) +
-         search_.held_bytes();
+  return lists_.chunk_bytes() + list_bytes_ + search_.held_bytes();
 }
 
 CharEdges CharDerivative::Derive(CharTerm id, Work& work) {

@@ -5,10 +5,9 @@
 #ifndef MASKD_GRAMMAR_CORE_DERIVATIVES_CHAR_DERIVATIVE_H_
 #define MASKD_GRAMMAR_CORE_DERIVATIVES_CHAR_DERIVATIVE_H_
 
+#include <bit>
 #include <cstdint>
 #include <vector>
-
-#include "absl/container/flat_hash_map.h"
 
 #include "grammar_core/base/stable_vector.h"
 #include "grammar_core/base/work.h"
@@ -59,13 +58,24 @@ class CharDerivative final : public CharEdgeSource {
   CharEdges DeriveTextSet(CharTerm term) const;
   CharEdges DeriveNames(CharTerm term, Work& work) const;
 
-  enum class Fate : std::uint8_t { kNothing, kLive };
-  // The edges of a term, once made, by their numbers: the same one twice where all are live.
-  static constexpr std::uint32_t kNotMade = 0xFFFFFFFF;
+  enum class Fate : std::uint8_t { kNotKnown, kNothing, kLive };
+  // What is known of a term, in its link: the edges, by numbers of lists, the same one twice where
+  // all are live; and its fate.
   struct Known {
-    std::uint32_t all = kNotMade;
-    std::uint32_t live = kNotMade;
+    std::uint64_t all : 31 = kNotMade;
+    std::uint64_t live : 31 = kNotMade;
+    std::uint64_t fate : 2 = 0;  // a Fate
   };
+  static constexpr std::uint32_t kNotMade = 0;  // lists are numbered from 1 on
+  [[nodiscard]] Known KnownOf(CharTerm term) const {
+    return std::bit_cast<Known>(store_->link(term));
+  }
+  void SetKnown(CharTerm term, Known known) {
+    store_->set_link(term, std::bit_cast<std::uint64_t>(known));
+  }
+  [[nodiscard]] Fate FateOf(CharTerm term) const { return static_cast<Fate>(KnownOf(term).fate); }
+  void SetFate(CharTerm term, Fate fate);
+  [[nodiscard]] const CharEdges& ListAt(std::uint32_t number) const { return lists_[number - 1]; }
 
   // The number of a list.
   std::uint32_t Keep(CharEdges edges);
@@ -75,11 +85,9 @@ class CharDerivative final : public CharEdgeSource {
   TermStore* store_;
   ObjectTerms* objects_;
   const std::int64_t max_states_;
-  absl::flat_hash_map<CharTerm, Known> edges_;
-  absl::flat_hash_map<CharTerm, Fate> fates_;
   ConditionSearch search_;
-  StableVector<CharEdges, 1, 3> lists_;  // by number
-  std::int64_t list_bytes_ = 0;          // what they hold
+  StableVector<CharEdges, 1, 3> lists_;
+  std::int64_t list_bytes_ = 0;  // what they hold
 };
 
 }  // namespace maskd

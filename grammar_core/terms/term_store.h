@@ -75,6 +75,15 @@ class TermStore {
     return ways_[id.value()];
   }
   [[nodiscard]] std::atomic<std::uint64_t>& mutable_ways(TermId id) { return ways_[id.value()]; }
+  // The same place of a term of characters, which no step of bytes starts from: for who derives it
+  // (char_derivative.h), under the automaton's lock. 0 at first. Not of Nothing or Empty.
+  [[nodiscard]] std::uint64_t link(CharTerm id) const {
+    return ways_[id.value()].load(std::memory_order_relaxed);
+  }
+  void set_link(CharTerm id, std::uint64_t link) {
+    assert(id.value() > kEmptyTerm.value() && "bytes have these terms, too");
+    ways_[id.value()].store(link, std::memory_order_relaxed);
+  }
   // Which mask it has, for who keeps them; kNoMask before it is made.
   using MaskNumber = std::uint16_t;
   static constexpr MaskNumber kNoMask = 0;
