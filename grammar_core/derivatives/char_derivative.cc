@@ -412,9 +412,14 @@ CharEdges CharDerivative::Derive(CharTerm id, Work& work) {
       return DeriveParts(term, work,
                          [&](const std::vector<CharTerm>& parts) { return store_->And(parts); });
     // A character in no edge of the negated term leads to the complement of Nothing: any text.
-    case TermKind::kNot:
-      return Merge(EveryCharacter(kEmptyTerm), Edges(NegatedOf(term), work),
+    case TermKind::kNot: {
+      // Names and texts are kept sorted, so their edges are soon made again.
+      const CharTerm negated = NegatedOf(term);
+      const bool is_list = store_->term(negated).kind == TermKind::kTextSet;
+      return Merge(EveryCharacter(kEmptyTerm),
+                   is_list ? DeriveTextSet(negated) : Edges(negated, work),
                    [&](CharTerm, CharTerm y) { return store_->Not(y); });
+    }
     default:
       return edges;  // Nothing and Empty have none; byte terms do not come here
   }
@@ -439,9 +444,20 @@ CharEdges CharDerivative::DeriveCat(CharTerm id, Work& work) {
 // All parts at once: two by two, most of what is joined would be made only to be joined further.
 template <typename Join>
 CharEdges CharDerivative::DeriveParts(const Term& term, Work& work, Join join) {
+  const auto parts = BranchesOf<CharTerm>(*store_, term);
   std::vector<const CharEdges*> lists;
-  for (const CharTerm part : BranchesOf<CharTerm>(*store_, term))
-    lists.push_back(&Edges(part, work));
+  // A complement is mostly part of one intersection, and its edges are those of what it negates,
+  // with as many gaps: they are made for this list alone.
+  std::vector<CharEdges> complements;
+  complements.reserve(parts.size());
+  for (const CharTerm part : parts) {
+    if (store_->term(part).kind == TermKind::kNot) {
+      lists.push_back(&complements.emplace_back(Derive(part, work)));
+      store_->AddEffort(complements.back().size() / 4);
+    } else {
+      lists.push_back(&Edges(part, work));
+    }
+  }
   CharEdges edges;
   std::vector<CharTerm> last_targets;
   CharTerm last = kNothingTerm;

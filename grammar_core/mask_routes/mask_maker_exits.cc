@@ -54,21 +54,26 @@ int MaskMaker::CountTaken(TermId state) {
 bool MaskMaker::MakeByExits(TermId state, MaskBuilder* mask) {
   const auto [text, tail] = PartsOf(state);
   if (tail == kEmptyTerm || !IsWorthExits(text)) return false;
-  for (int byte = kAsciiEnd; byte < 256; ++byte) {
-    const TermId next = automaton_->Step(tail, static_cast<unsigned char>(byte), *work_);
-    if (next != kNothingTerm) return false;
-  }
+  const WalkStates::State behind = states_.Enter(tail);
+  if (behind == WalkStates::kFailed) return false;
+  for (int byte = kAsciiEnd; byte < 256; ++byte)
+    if (states_.Step(behind, static_cast<unsigned char>(byte)) != WalkStates::kDead) return false;
   // The string's mask is one of the string without its tail, so its floor says nothing of `state`.
   std::uint32_t its_own_floor = kNoEnd;
   mask->Merge(others_->TextMask(text, *work_, &its_own_floor, depth_ + 1));
   for (int byte = 0; byte < kAsciiEnd; ++byte) {
-    const TermId next = automaton_->Step(tail, static_cast<unsigned char>(byte), *work_);
-    if (next == kNothingTerm) continue;
-    if (next == kFailedTerm) return true;
+    const WalkStates::State next = states_.Step(behind, static_cast<unsigned char>(byte));
+    if (next == WalkStates::kDead) continue;
+    if (next == WalkStates::kFailed) return true;
     const auto exits = ExitsOf(text, static_cast<unsigned char>(byte));
     if (exits == nullptr) return true;
     for (const TokenId id : exits->ends) mask->Allow(id);
-    Walk(exits->rests, next, kAllNodes, mask);
+    const TokenTrie& rests = exits->rests;
+    assert(rests.long_tokens().empty() && "long tokens are tried whole");
+    Path path;
+    path[0] = next;
+    WalkNodes(rests, 0, rests.nodes().size(), &path, kAllNodes,
+              [&](const TrieNode& node) { mask->AllowTokens(rests, node); });
   }
   MarkRead(tail);
   WalkLongTokens(masks_->index().trie(), state, mask);
@@ -110,10 +115,10 @@ std::shared_ptr<const Exits> MaskMaker::ExitsOf(TermId text, unsigned char byte)
 // Not for a tail that can begin as a number goes on.
 bool MaskMaker::MakeByEnds(const Parts& parts, MaskBuilder* mask) {
   if (parts.tail == kEmptyTerm) return false;
-  for (const char byte : kNumberBytes) {
-    const TermId next = automaton_->Step(parts.tail, static_cast<unsigned char>(byte), *work_);
-    if (next != kNothingTerm) return false;
-  }
+  const WalkStates::State tail = states_.Enter(parts.tail);
+  if (tail == WalkStates::kFailed) return false;
+  for (const char byte : kNumberBytes)
+    if (states_.Step(tail, static_cast<unsigned char>(byte)) != WalkStates::kDead) return false;
   const auto exits = EndsOf(parts.cell);
   if (exits == nullptr) return true;
   std::uint32_t its_own_floor = kNoEnd;
