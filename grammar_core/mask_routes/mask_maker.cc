@@ -290,7 +290,7 @@ bool MaskMaker::MakeByRuns(TermId state, const Parts& parts, MaskBuilder* mask) 
     if (!WalkMembers(rests, PartsOf(parts.tail), allow)) {
       Path path;
       path[0] = states_.Enter(parts.tail);
-      WalkNodes(rests, 0, rests.nodes().size(), &path, kAllNodes, allow);
+      WalkAll(rests, &path, kAllNodes, allow);
     }
   }
   WalkLongTokens(masks_->index().trie(), state, mask);
@@ -346,10 +346,9 @@ bool MaskMaker::Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes
   if (max_nodes == kAllNodes && end >= kManyNodes) {
     // Nearly all tokens are allowed where so long a walk is worth it: bits at once, no list.
     std::int32_t* const words = mask->ToWords().mutable_words().data();
-    WalkNodes(trie, 0, end, &path, max_nodes,
-              [&](const TrieNode& node) { trie.AllowTokens(node, words); });
-  } else if (!WalkNodes(trie, 0, end, &path, max_nodes,
-                        [&](const TrieNode& node) { mask->AllowTokens(trie, node); })) {
+    WalkAll(trie, &path, max_nodes, [&](const TrieNode& node) { trie.AllowTokens(node, words); });
+  } else if (!WalkAll(trie, &path, max_nodes,
+                      [&](const TrieNode& node) { mask->AllowTokens(trie, node); })) {
     return false;
   }
   WalkLongTokens(trie, state, mask);

@@ -104,17 +104,29 @@ class MaskMaker {
   static constexpr std::int64_t kAllNodes = INT64_MAX;
 
   // Walks the nodes [begin, end), whose parent's state is in `path`, and calls allow(node) for each
-  // whose bytes can be taken, tokens or not. False if it was given up after `max_nodes`.
+  // whose bytes can be taken, tokens or not. False if it was given up, as no more of `*nodes_left`
+  // were.
   template <typename Allow>
   bool WalkNodes(const TokenTrie& trie, std::size_t begin, std::size_t end, Path* path,
-                 std::int64_t max_nodes, Allow allow);
+                 std::int64_t* nodes_left, Allow allow);
+  // The same of all nodes, from the state in path[0]. The nodes of first bytes lie far apart: only
+  // those that may lead on are looked at.
+  template <typename Allow>
+  bool WalkAll(const TokenTrie& trie, Path* path, std::int64_t max_nodes, Allow allow);
+  // Walks the node `at` and what lies below it, however much it is.
+  template <typename Allow>
+  void WalkFrom(const TokenTrie& trie, std::size_t at, Path* path, Allow allow) {
+    std::int64_t nodes_left = kAllNodes;
+    WalkNodes(trie, at, at + trie.nodes()[at].skip, path, &nodes_left, allow);
+  }
   // Walks what lies below node `parent`, which leads to `state`.
   template <typename Allow>
   void WalkBelow(const TokenTrie& trie, std::size_t parent, WalkStates::State state, Allow allow) {
     const TrieNode node = trie.nodes()[parent];
     Path path;
     path[node.depth] = state;
-    WalkNodes(trie, parent + 1, parent + node.skip, &path, kAllNodes, allow);
+    std::int64_t nodes_left = kAllNodes;
+    WalkNodes(trie, parent + 1, parent + node.skip, &path, &nodes_left, allow);
   }
   // Walks all of `trie` from `state`, for the tokens of the trie itself; false if given up.
   bool Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes, MaskBuilder* mask);
@@ -178,14 +190,14 @@ class MaskMaker {
 
 template <typename Allow>
 bool MaskMaker::WalkNodes(const TokenTrie& trie, std::size_t begin, std::size_t end, Path* path,
-                          std::int64_t max_nodes, Allow allow) {
+                          std::int64_t* nodes_left, Allow allow) {
   const std::span<const TrieNode> nodes = trie.nodes();
   if (begin == end || (*path)[nodes[begin].depth - 1] <= WalkStates::kFailed) return true;
-  std::int64_t visited = 0;
+  std::int64_t left = *nodes_left;
   assert(end <= nodes.size() && "a range of the trie");
-  for (std::size_t i = begin; i < end; ++visited) {
-    if (visited == max_nodes) return false;
-    if (visited % kNodesPerUnit == 0 && !work_->Spend()) return true;
+  for (std::size_t i = begin; i < end; --left) {
+    if (left == 0) return false;
+    if (left % kNodesPerUnit == 0 && !work_->Spend()) return true;
     const TrieNode node = nodes[i];
     assert(node.depth >= 1 && node.depth < path->size() && "deeper than the trie is made");
     const WalkStates::State next =
@@ -196,8 +208,23 @@ bool MaskMaker::WalkNodes(const TokenTrie& trie, std::size_t begin, std::size_t 
     }
     if (next == WalkStates::kFailed) return true;
     allow(node);
+    if (node.skip > WalkStates::kManyBelow) states_.Narrow(next);
     (*path)[node.depth] = next;
     ++i;
+  }
+  *nodes_left = left;
+  return true;
+}
+
+template <typename Allow>
+bool MaskMaker::WalkAll(const TokenTrie& trie, Path* path, std::int64_t max_nodes, Allow allow) {
+  const std::size_t end = trie.nodes().size();
+  const WalkStates::State state = (*path)[0];
+  for (int byte = 0; state > WalkStates::kFailed && byte < 256; ++byte) {
+    if (states_.IsDead(state, static_cast<unsigned char>(byte))) continue;
+    const std::size_t at = trie.First(static_cast<unsigned char>(byte));
+    if (at == end) continue;
+    if (!WalkNodes(trie, at, at + trie.nodes()[at].skip, path, &max_nodes, allow)) return false;
   }
   return true;
 }

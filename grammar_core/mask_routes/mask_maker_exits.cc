@@ -72,8 +72,7 @@ bool MaskMaker::MakeByExits(TermId state, MaskBuilder* mask) {
     assert(rests.long_tokens().empty() && "long tokens are tried whole");
     Path path;
     path[0] = next;
-    WalkNodes(rests, 0, rests.nodes().size(), &path, kAllNodes,
-              [&](const TrieNode& node) { mask->AllowTokens(rests, node); });
+    WalkAll(rests, &path, kAllNodes, [&](const TrieNode& node) { mask->AllowTokens(rests, node); });
   }
   MarkRead(tail);
   WalkLongTokens(masks_->index().trie(), state, mask);

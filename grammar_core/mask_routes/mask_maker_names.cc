@@ -177,7 +177,7 @@ void MaskMaker::WalkJoined(const TokenTrie& trie, std::size_t parent, JoinedName
     Path path;
     assert(quote.depth >= 1 && quote.depth <= path.size());
     path[quote.depth - 1] = states_.Enter(names->EndOf(text));
-    WalkNodes(trie, i, i + quote.skip, &path, kAllNodes, allow);
+    WalkFrom(trie, i, &path, allow);
   });
 }
 
@@ -242,7 +242,7 @@ bool MaskMaker::WalkMembers(const TokenTrie& trie, const Parts& parts, OnNode al
   for (std::size_t byte = close._Find_first(); byte < close.size(); byte = close._Find_next(byte)) {
     const std::size_t brace = trie.First(static_cast<unsigned char>(byte));
     if (brace == nodes.size()) continue;
-    WalkNodes(trie, brace, brace + nodes[brace].skip, &path, kAllNodes, allow);
+    WalkFrom(trie, brace, &path, allow);
   }
   const std::size_t quote = trie.First('"');
   const TermId member = automaton_->Step(state, '"', *work_);

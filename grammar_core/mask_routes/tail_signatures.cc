@@ -123,6 +123,7 @@ std::optional<TailSignatures::Signature> TailSignatures::MakeSignature(TermId ta
       continue;
     }
     assert(node.depth < path.size());
+    if (node.skip > WalkStates::kManyBelow) states.Narrow(next);
     path[node.depth] = next;
     taken = Mix(taken, i);
     ++i;

@@ -28,19 +28,27 @@ WalkStates::WalkStates(Automaton* automaton, Work* work)
       conditions_(automaton, work) {}
 
 WalkStates::State WalkStates::Enter(TermId term) {
-  const std::size_t known = places_.size();
   const State state = EnterBefore(term, kNoTail);
-  if (state > kFailed && state < kConditions && places_.size() > known) RuleOut(state);
+  if (state > kFailed) Narrow(state);
   return state;
 }
 
-// A walk begins with every byte. Most are told to lead nowhere by the form of the first cells. That
-// form tells little where a string comes first.
+void WalkStates::Narrow(State state) {
+  if (state >= kConditions) return;
+  const std::size_t row = state / row_size_;
+  if (row >= is_narrow_.size()) is_narrow_.resize(row + 1);
+  if (is_narrow_[row]) return;
+  is_narrow_[row] = true;
+  RuleOut(state);
+}
+
+// Most bytes are told to lead nowhere by the form of the first cells. Where a string of any
+// characters comes first, that form tells little.
 void WalkStates::RuleOut(State state) {
   FirstClasses::Set may;
   Place place = places_[state / row_size_];
   for (;;) {
-    if (automaton_->store().term(place.cell).kind == TermKind::kEncode) return;
+    if (TakesMostCharacters(place.cell)) return;
     may |= automaton_->FirstOf(place.cell, *work_);
     if (!work_->ok()) return;
     if (place.tail == kNoTail || !automaton_->store().term(place.cell).nullable) break;
@@ -49,6 +57,14 @@ void WalkStates::RuleOut(State state) {
   LowerFloor(place);
   for (int c = 0; c < classes_->count(); ++c)
     if (!may[static_cast<std::size_t>(c)]) table_[state + static_cast<std::uint32_t>(c)] = kDead;
+}
+
+bool WalkStates::TakesMostCharacters(TermId cell_id) const {
+  const TermStore& store = automaton_->store();
+  const Term& cell = store.term(cell_id);
+  if (!IsBetweenCharacters(cell)) return false;
+  const TermKind text = store.term(AsEncode(cell).characters).kind;
+  return text != TermKind::kText && text != TermKind::kTextSet && text != TermKind::kNameSet;
 }
 
 void WalkStates::LowerFloor(const Place& last) {

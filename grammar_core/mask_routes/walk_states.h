@@ -37,6 +37,8 @@ class WalkStates {
   // No state: the bytes cannot be taken, or `work` failed. All others are greater.
   static constexpr State kDead = 0;
   static constexpr State kFailed = 1;
+  // Where a node of a trie has more nodes below it, to Narrow() its state pays.
+  static constexpr std::uint32_t kManyBelow = 24;
 
   // Both must outlive this.
   WalkStates(Automaton* automaton, Work* work);
@@ -49,11 +51,20 @@ class WalkStates {
   // The same of spines one after the other, the first one first, before `tail`.
   State Enter(std::span<const TermId> spines, TermId tail);
 
+  // Marks the bytes that surely lead nowhere from `state`, once: pays where many bytes are tried
+  // there. Requires state > kFailed. Enter() of one term does so.
+  void Narrow(State state);
+
   // The state behind `byte`. Requires state > kFailed.
   State Step(State state, unsigned char byte) {
     if (state >= kConditions) return StepConditions(state, byte);
     const State known = table_[state + static_cast<State>(classes_->Of(byte))];
     return known != kUnknown ? known : MakeStep(state, byte);
+  }
+
+  // Whether it is known already that `byte` leads nowhere. Requires state > kFailed.
+  [[nodiscard]] bool IsDead(State state, unsigned char byte) const {
+    return state < kConditions && table_[state + static_cast<State>(classes_->Of(byte))] == kDead;
   }
 
   // Whether to walk from `term` in place of what makes more terms: the automaton is filling up, and
@@ -104,7 +115,9 @@ class WalkStates {
   // As one term.
   [[nodiscard]] TermId Joined(const Place& place) const;
   State MakeStep(State state, unsigned char byte);
-  // Marks the bytes that surely lead nowhere from a state that was just entered.
+  // Whether the form of a cell rules out few bytes.
+  [[nodiscard]] bool TakesMostCharacters(TermId cell) const;
+  // Marks those bytes.
   void RuleOut(State state);
   // Notes that cells were read up to that of `last`.
   void LowerFloor(const Place& last);
@@ -117,7 +130,8 @@ class WalkStates {
   const ByteClasses* classes_;
   // A state is the place of its row in the table. The first row stands for kDead and kFailed.
   std::vector<State> table_;
-  std::vector<Place> places_;  // by row
+  std::vector<Place> places_;    // by row
+  std::vector<bool> is_narrow_;  // by row, those that were asked for
   absl::flat_hash_map<Place, State> states_;
   std::vector<Tail> tails_;
   absl::flat_hash_map<std::pair<TermId, TailId>, TailId> tail_ids_;

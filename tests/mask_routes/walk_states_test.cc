@@ -52,6 +52,34 @@ TEST_F(WalkStatesTest, StepsAreThoseOfTheOracle) {
   EXPECT_GT(steps, 300);
 }
 
+TEST_F(WalkStatesTest, AStateThatIsNarrowedOnTheWayTakesTheBytesOfTheOracle) {
+  PrefixOracle oracle(grammar_.ir());
+  std::mt19937_64 random(11);
+  int dead = 0;
+  for (int walk = 0; walk < 20; ++walk) {
+    WalkStates states(&grammar_.automaton(), &grammar_.work());
+    WalkStates::State at = states.Enter(grammar_.automaton().start());
+    PrefixOracle::State expected = oracle.start();
+    for (int length = 0; length < 50; ++length) {
+      states.Narrow(at);
+      std::vector<unsigned char> alive;
+      for (int i = 0; i < 256; ++i) {
+        const auto byte = static_cast<unsigned char>(i);
+        const bool refused = oracle.Step(expected, byte) == PrefixOracle::kDead;
+        if (states.IsDead(at, byte)) ++dead;
+        ASSERT_TRUE(refused || !states.IsDead(at, byte)) << i;
+        ASSERT_EQ(states.Step(at, byte) == WalkStates::kDead, refused) << i;
+        if (!refused) alive.push_back(byte);
+      }
+      if (alive.empty()) break;
+      const unsigned char byte = alive[random() % alive.size()];
+      at = states.Step(at, byte);
+      expected = oracle.Step(expected, byte);
+    }
+  }
+  EXPECT_GT(dead, 10'000);
+}
+
 // What the form of a state's first cells rules out, when it is entered, is what the oracle refuses.
 TEST_F(WalkStatesTest, AStateThatIsEnteredTakesTheBytesOfTheOracle) {
   PrefixOracle oracle(grammar_.ir());
