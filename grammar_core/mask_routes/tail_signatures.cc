@@ -2,6 +2,9 @@
 // Behind it stands a walk of the texts that tokens hold after that byte: which of them the tail
 // takes is hashed, by their places in the trie, and that is the signature.
 //
+// Where that tail begins with a string of any characters, it takes nearly all of those texts: the
+// string's key and the signature behind its quote stand for them, and no such walk is made.
+//
 // Invariant  equal keys have equal masks: a cell that is passed may be empty, one that is the end
 //            may not, as a token could otherwise go around it.
 // Cost       one walk of some hundred texts for each new tail, then a look-up in the store.
@@ -22,6 +25,7 @@ namespace {
 
 constexpr std::uint64_t kCut = 0x637574;
 constexpr std::uint64_t kSignature = 0x7461696C;
+constexpr std::uint64_t kPassed = 0x70617373;
 // An end further down is not looked for.
 constexpr int kMaxCells = 8;
 constexpr std::size_t kMaxBranches = 8;
@@ -69,7 +73,21 @@ unsigned char TailSignatures::LastByteOfSpine(TermId spine) const {
   }
 }
 
+bool TailSignatures::IsAnyString(TermId cell_id) const {
+  const Term& cell = store_->term(cell_id);
+  if (!IsBetweenCharacters(cell) || IsOfNames(cell)) return false;
+  const Term& text = store_->term(AsEncode(cell).characters);
+  if (!IsRepeatOfSet(*store_, text)) return false;
+  const auto any = AsRepeat<CharTerm>(text);
+  return any.min == 0 && any.max == kUnbounded;
+}
+
 std::optional<TailSignatures::StateKey> TailSignatures::KeyOf(TermId state, Work& work) {
+  return KeyOf(state, work, /*may_pass=*/true);
+}
+
+std::optional<TailSignatures::StateKey> TailSignatures::KeyOf(TermId state, Work& work,
+                                                              bool may_pass) {
   Hash128 key;
   TermId rest = state;
   for (int i = 0; i < kMaxCells; ++i) {
@@ -77,7 +95,7 @@ std::optional<TailSignatures::StateKey> TailSignatures::KeyOf(TermId state, Work
     key = Mix(key, store_->term(cell).key);
     const unsigned char last = LastByte(cell);
     if (last != 0 && !store_->term(cell).nullable) {
-      const std::optional<Signature> tail = SignatureOf(behind, last, work);
+      const std::optional<Signature> tail = SignatureOf(behind, last, work, may_pass);
       if (!tail.has_value()) return std::nullopt;
       return StateKey{Mix(Mix(Mix(key, kCut), last), tail->texts), tail->floor};
     }
@@ -89,8 +107,14 @@ std::optional<TailSignatures::StateKey> TailSignatures::KeyOf(TermId state, Work
 }
 
 std::optional<TailSignatures::Signature> TailSignatures::SignatureOf(TermId tail,
-                                                                     unsigned char last,
-                                                                     Work& work) {
+                                                                     unsigned char last, Work& work,
+                                                                     bool may_pass) {
+  // A string of any characters takes nearly all texts. What it takes is told by its own key and by
+  // what follows its quote, which other states are asked for too.
+  if (may_pass && IsAnyString(store_->PartsOf(tail).cell)) {
+    if (const std::optional<StateKey> key = KeyOf(tail, work, false); key.has_value())
+      return Signature{Mix(key->key, kPassed), key->floor};
+  }
   CellChain chain(*store_, tail, Mix(Mix(Hash128{}, kSignature), last));
   std::uint32_t floor = kNoEnd;
   if (const auto known = chain.FindSignature(masks_, &floor); known.has_value())

@@ -50,7 +50,11 @@ class TailSignatures {
   // The byte that every text of a cell ends by, a brace, a bracket or a quote; or 0.
   [[nodiscard]] unsigned char LastByte(TermId cell) const;
   [[nodiscard]] unsigned char LastByteOfSpine(TermId spine) const;
-  std::optional<Signature> SignatureOf(TermId tail, unsigned char last, Work& work);
+  // Whether it is a string of any length, all of whose characters are of one set.
+  [[nodiscard]] bool IsAnyString(TermId cell) const;
+  // `may_pass`: whether a string at the begin of the tail may be passed over.
+  std::optional<StateKey> KeyOf(TermId state, Work& work, bool may_pass);
+  std::optional<Signature> SignatureOf(TermId tail, unsigned char last, Work& work, bool may_pass);
   std::optional<Signature> MakeSignature(TermId tail, unsigned char last, Work& work);
 
   Automaton* automaton_;

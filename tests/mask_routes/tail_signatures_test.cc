@@ -79,6 +79,23 @@ TEST_F(TailSignaturesTest, EqualKeysHaveEqualMasks) {
   EXPECT_GT(by_key.size(), 5);
 }
 
+// Before a string of any characters the key is that of the string and of what follows its quote.
+TEST_F(TailSignaturesTest, AStringThatIsPassedTellsWhatATokenTells) {
+  constexpr char kStrings[] = R"({"type":"object","properties":{"k":{"$ref":"#"},)"
+                              R"("s":{"type":"string"}},)"
+                              R"("additionalProperties":false})";
+  SmallGrammar grammar("json_schema", kStrings, {"\"\"}}", "\"a\"}", "\"}}", "\"}"});
+  TailSignatures signatures(&grammar.automaton(), &grammar.automaton().store(), &grammar.masks());
+  const auto key = [&](absl::string_view text) {
+    const auto found = signatures.KeyOf(grammar.Behind(text), grammar.work());
+    EXPECT_TRUE(found.has_value()) << text;
+    return found.has_value() ? found->key : Hash128{};
+  };
+  EXPECT_NE(key("{\"s\":"), key("{\"k\":{\"s\":")) << "\"\"}} fits the second alone";
+  EXPECT_EQ(key("{\"k\":{\"k\":{\"s\":"), key("{\"k\":{\"k\":{\"k\":{\"s\":"));
+  EXPECT_NE(key("{\"s\":"), key("{\"s\":\"")) << "a quote is still to come";
+}
+
 // A text that ends by none of the three bytes has no such key.
 TEST_F(TailSignaturesTest, AStateWithoutAnEndNearEnoughHasNone) {
   SmallGrammar grammar("regex", "[a-z]+0");
