@@ -106,14 +106,37 @@ absl::StatusOr<UniqueFd> ReceiveFd(int socket) {
   return absl::ResourceExhaustedError("no room for a descriptor, or two of them");
 }
 
-// Whether something can be received within `patience`.
-bool BecomesReadable(int socket, absl::Duration patience) {
+// What is left of a time that began with this.
+class Patience {
+ public:
+  explicit Patience(absl::Duration time) : time_(time) {}
+  [[nodiscard]] absl::Duration left() const {
+    return std::max(time_ - absl::FromChrono(Steady::now() - begin_), absl::ZeroDuration());
+  }
+
+ private:
   using Steady = std::chrono::steady_clock;
-  const Steady::time_point begin = Steady::now();
+
+  const absl::Duration time_;
+  const Steady::time_point begin_ = Steady::now();
+};
+
+// A listener whose queue is full is asked again, as it empties it in a moment.
+absl::Status Connect(int socket, const sockaddr_un& address, const std::string& path,
+                     const Patience& patience) {
+  while (connect(socket, Plain(address), sizeof(address)) != 0) {
+    if (errno != EAGAIN || patience.left() == absl::ZeroDuration())
+      return Failed("nobody listens", path);
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  return absl::OkStatus();
+}
+
+// Whether something can be received in time.
+bool BecomesReadable(int socket, const Patience& patience) {
   pollfd wanted = {socket, POLLIN, 0};
   for (;;) {
-    const absl::Duration passed = absl::FromChrono(Steady::now() - begin);
-    const absl::Duration left = std::max(patience - passed, absl::ZeroDuration());
+    const absl::Duration left = patience.left();
     const timespec timeout = absl::ToTimespec(std::min(left, absl::Hours(1)));
     const int ready = ppoll(&wanted, 1, &timeout, nullptr);
     if (ready > 0) return true;
@@ -132,13 +155,14 @@ absl::StatusOr<std::string> MakeToken() {
 }
 
 absl::StatusOr<UniqueFd> Fetch(const std::string& path, absl::string_view token,
-                               absl::Duration patience) {
+                               absl::Duration longest) {
+  const Patience patience(longest);
   const absl::StatusOr<sockaddr_un> address = AddressOf(path);
   if (!address.ok()) return address.status();
   const UniqueFd peer(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!peer.is_open()) return Failed("no socket", path);
-  if (connect(peer.get(), Plain(*address), sizeof(*address)) != 0)
-    return Failed("nobody listens", path);
+  if (absl::Status connected = Connect(peer.get(), *address, path, patience); !connected.ok())
+    return connected;
   if (send(peer.get(), token.data(), token.size(), MSG_NOSIGNAL) < 0)
     return Failed("cannot ask", path);
   if (!BecomesReadable(peer.get(), patience))

@@ -36,10 +36,11 @@ inline constexpr std::size_t kTokenBytes = 32;
 // A new token. Errors: UNAVAILABLE (the system gives no random bytes).
 absl::StatusOr<std::string> MakeToken();
 
-// The client's side, at the socket `path`. Errors: UNAVAILABLE (nobody there, or it refuses);
-// DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED (no room for a descriptor): the token may be spent.
+// The client's side, at the socket `path`, for `longest` at most. Errors: UNAVAILABLE (nobody is
+// there, or it refuses); DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED (no room for a descriptor): the
+// token may be spent.
 absl::StatusOr<UniqueFd> Fetch(const std::string& path, absl::string_view token,
-                               absl::Duration patience);
+                               absl::Duration longest);
 
 // The server's side: accepts, reads a token, and hands out what it stands for.
 class HandoverPort {

@@ -1,4 +1,4 @@
-// Moves the clock of the day of the process that it is loaded into (LD_PRELOAD), and no other clock.
+// Moves the clock of the day of the process that loads it (LD_PRELOAD), and no other clock.
 //
 // $MOVED_CLOCK names a file of eight bytes: by how many seconds, a signed integer of this machine.
 // The file is mapped, so who writes into it moves the clock at once, and waits with it: one on a
@@ -7,6 +7,7 @@
 //
 // Invariant  nothing is allocated, as an allocator may ask for the time.
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdint>
@@ -39,11 +40,19 @@ const volatile std::int64_t* moved = nullptr;
   moved = static_cast<const volatile std::int64_t*>(at);
 }
 
+using Call = long (*)(long, ...);
+
+// No static of a function: who waits for another thread to make one calls syscall().
+std::atomic<Call> libc = nullptr;
+
 template <typename... Arguments>
 long Kernel(long number, Arguments... arguments) {
-  using Call = long (*)(long, ...);
-  static const Call libc = reinterpret_cast<Call>(dlsym(RTLD_NEXT, "syscall"));
-  return libc(number, arguments...);
+  Call call = libc.load(std::memory_order_relaxed);
+  if (call == nullptr) {
+    call = reinterpret_cast<Call>(dlsym(RTLD_NEXT, "syscall"));
+    libc.store(call, std::memory_order_relaxed);
+  }
+  return call(number, arguments...);
 }
 
 std::int64_t NanosOf(const timespec& time) { return time.tv_sec * kSecond + time.tv_nsec; }
