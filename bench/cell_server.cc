@@ -153,7 +153,9 @@ void CellServer::StepNow(const StreamId& stream, service::StepRequest request, c
 absl::StatusOr<cache::Ticket> CellServer::Compile(int grammar, service::Tenant* tenant) {
   service::GrammarTarget target;
   target.source = CellGrammars::Source(grammar);
-  auto request = life_->store.Get(target, grammars_->tokenizer(), tenant);
+  service::Caller caller;
+  if (tenant != nullptr) caller.tenant = tenant->shared_from_this();
+  auto request = life_->store.Get(target, grammars_->tokenizer(), caller);
   BeginCompiles();
   if (!request.ok()) return request.status();
   return std::move(request->ticket);

@@ -20,8 +20,8 @@ GrammarCache::GrammarCache(Options options, metrics::Metrics* metrics)
       grammars_(options_.capacity_bytes),
       errors_(options_.negative_entries, options_.negative_time_to_live),
       flights_(options_.clock),
-      pool_(options_.compile_threads, options_.compile_queue, ReportTo(metrics),
-            kLongWorkNiceness) {}
+      pool_(options_.compile_threads, options_.compile_queue, ReportTo(metrics), kLongWorkNiceness,
+            options_.compile_threads > 0 ? 1 : 0) {}
 
 metrics::CacheOutcome GrammarCache::OutcomeOf(const absl::StatusOr<Ticket>& ticket) {
   if (!ticket.ok() || ticket->origin() == Ticket::Origin::kStarted)
@@ -45,7 +45,7 @@ bool GrammarCache::Knows(const std::string& id) {
 }
 
 absl::StatusOr<Ticket> GrammarCache::Get(const std::string& id, CompileWork work,
-                                         std::shared_ptr<Share> share) {
+                                         std::shared_ptr<Share> share, const WorkPool::Turn& turn) {
   if (GrammarPtr found = Use(id); found != nullptr) {
     Report(metrics::CacheOutcome::kHit);
     return Ticket(std::move(found));
@@ -58,7 +58,7 @@ absl::StatusOr<Ticket> GrammarCache::Get(const std::string& id, CompileWork work
       id, [&] { return Use(id); },
       [this, id, work = std::move(work), share = std::move(share)](
           const std::atomic<bool>& cancelled) { return Compile(id, work, share, cancelled); },
-      &pool_);
+      &pool_, turn);
   Report(OutcomeOf(ticket));
   return ticket;
 }

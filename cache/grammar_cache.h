@@ -40,7 +40,7 @@ class GrammarCache {
   // Read once, when the cache is made.
   struct Options {
     std::int64_t capacity_bytes = std::int64_t{1} << 30;
-    int compile_threads = 1;  // 0: TakeCompile() alone
+    int compile_threads = 1;  // 0: TakeCompile() alone; else there is one more for short compiles
     std::size_t compile_queue = 256;
     std::size_t negative_entries = 1024;
     std::chrono::seconds negative_time_to_live{60};
@@ -59,9 +59,10 @@ class GrammarCache {
 
   // The grammar or its error, known, already in the making, or made by `work` on a thread of the
   // cache. Errors: RESOURCE_EXHAUSTED with a retry hint when too many compiles wait.
-  // A grammar that is made counts for `share`, if there is one.
+  // A grammar that is made counts for `share`, if there is one; a compile waits for its `turn`.
   absl::StatusOr<Ticket> Get(const std::string& id, CompileWork work,
-                             std::shared_ptr<Share> share = nullptr) ABSL_LOCKS_EXCLUDED(mutex_);
+                             std::shared_ptr<Share> share = nullptr,
+                             const WorkPool::Turn& turn = {}) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Whether Get() would need no compile.
   [[nodiscard]] bool Knows(const std::string& id) ABSL_LOCKS_EXCLUDED(mutex_);

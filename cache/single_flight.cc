@@ -67,14 +67,15 @@ CompileResult SingleFlight::Ticket::result() const {
 
 absl::StatusOr<Ticket> SingleFlight::Join(const std::string& key,
                                           const std::function<GrammarPtr()>& known,
-                                          CompileWork work, WorkPool* pool) {
+                                          CompileWork work, WorkPool* pool,
+                                          const WorkPool::Turn& turn) {
   const MutexLock lock(&mutex_);
   if (const auto found = flights_.find(key); found != flights_.end()) {
     ++found->second->waiters;
     return Ticket(this, found->second, key, Ticket::Origin::kJoined);
   }
   if (GrammarPtr found = known(); found != nullptr) return Ticket(std::move(found));
-  absl::StatusOr<std::shared_ptr<Flight>> flight = Start(key, std::move(work), pool);
+  absl::StatusOr<std::shared_ptr<Flight>> flight = Start(key, std::move(work), pool, turn);
   if (!flight.ok()) return flight.status();
   return Ticket(this, *std::move(flight), key, Ticket::Origin::kStarted);
 }
@@ -84,14 +85,14 @@ bool SingleFlight::Has(const std::string& key) const {
   return flights_.contains(key);
 }
 
-absl::StatusOr<std::shared_ptr<SingleFlight::Flight>> SingleFlight::Start(const std::string& key,
-                                                                          CompileWork work,
-                                                                          WorkPool* pool) {
+absl::StatusOr<std::shared_ptr<SingleFlight::Flight>> SingleFlight::Start(
+    const std::string& key, CompileWork work, WorkPool* pool, const WorkPool::Turn& turn) {
   auto flight = std::make_shared<Flight>();
-  const std::optional<WorkPool::JobId> job =
-      pool->Submit([this, key, flight, work = std::move(work)] {
+  const std::optional<WorkPool::JobId> job = pool->Submit(
+      [this, key, flight, work = std::move(work)] {
         Land(key, flight, OrOutOfMemory([&] { return work(flight->cancelled); }));
-      });
+      },
+      turn);
   if (!job.has_value()) {
     return OverloadedError(
         "COMPILE_QUEUE_FULL",

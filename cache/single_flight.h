@@ -79,12 +79,13 @@ class SingleFlight {
   // `clock` decides when a wait is over.
   explicit SingleFlight(Clock* clock = Clock::Steady()) : clock_(clock) {}
 
-  // Shares the running compile of `key`, or has `pool` run `work`; but what `known` gives, if that
-  // is not null, is the result: it is asked where no compile runs, since one may have ended since
-  // the caller looked. It may take no lock under which this is called. Errors: RESOURCE_EXHAUSTED
-  // with a retry hint when the pool's queue is full.
+  // Shares the running compile of `key`, or has `pool` run `work` in its `turn`; but what `known`
+  // gives, if that is not null, is the result: it is asked where no compile runs, since one may
+  // have ended since the caller looked. It may take no lock under which this is called. Errors:
+  // RESOURCE_EXHAUSTED with a retry hint when the pool's queue is full.
   absl::StatusOr<Ticket> Join(const std::string& key, const std::function<GrammarPtr()>& known,
-                              CompileWork work, WorkPool* pool) ABSL_LOCKS_EXCLUDED(mutex_);
+                              CompileWork work, WorkPool* pool, const WorkPool::Turn& turn)
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Whether a compile of `key` is on its way.
   [[nodiscard]] bool Has(const std::string& key) const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -102,7 +103,7 @@ class SingleFlight {
   };
 
   absl::StatusOr<std::shared_ptr<Flight>> Start(const std::string& key, CompileWork work,
-                                                WorkPool* pool)
+                                                WorkPool* pool, const WorkPool::Turn& turn)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Land(const std::string& key, const std::shared_ptr<Flight>& flight, CompileResult result)
       ABSL_LOCKS_EXCLUDED(mutex_);

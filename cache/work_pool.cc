@@ -21,14 +21,21 @@ void RunJob(const std::function<void()>& job) {
 }  // namespace
 
 WorkPool::WorkPool(int thread_count, std::size_t queue_limit, WaitingChanged waiting_changed,
-                   int niceness)
+                   int niceness, int short_threads)
     : queue_limit_(queue_limit), waiting_changed_(std::move(waiting_changed)) {
   threads_.reserve(static_cast<std::size_t>(thread_count));
+  short_threads_.reserve(static_cast<std::size_t>(short_threads));
   try {
     while (std::ssize(threads_) < thread_count) {
       threads_.emplace_back([this, niceness] {
         StandBack(niceness);
-        Run();
+        Run(Takes::kAll);
+      });
+    }
+    while (std::ssize(short_threads_) < short_threads) {
+      short_threads_.emplace_back([this, niceness] {
+        StandBack(niceness);
+        Run(Takes::kShort);
       });
     }
   } catch (const std::system_error&) {
@@ -41,24 +48,27 @@ WorkPool::~WorkPool() {
     const MutexLock lock(&mutex_);
     stopping_ = true;
     changed_.NotifyAll();
+    short_changed_.NotifyAll();
   }
   for (std::thread& thread : threads_) thread.join();
+  for (std::thread& thread : short_threads_) thread.join();
   Report(-static_cast<int>(waiting()));
 }
 
-std::optional<WorkPool::JobId> WorkPool::Submit(std::function<void()> job) {
+std::optional<WorkPool::JobId> WorkPool::Submit(std::function<void()> job, const Turn& turn) {
   Report(1);  // before the job can begin, so that the sum is never negative
-  const std::optional<JobId> id = Push(std::move(job));
+  const std::optional<JobId> id = Push(std::move(job), turn);
   if (!id.has_value()) Report(-1);
   return id;
 }
 
-std::optional<WorkPool::JobId> WorkPool::Push(std::function<void()> job) {
+std::optional<WorkPool::JobId> WorkPool::Push(std::function<void()> job, const Turn& turn) {
   const MutexLock lock(&mutex_);
-  if (queue_.size() >= queue_limit_) return std::nullopt;
+  if (long_.size() + short_.size() >= queue_limit_) return std::nullopt;
   const JobId id = next_id_++;
-  queue_.emplace(id, std::move(job));
+  (turn.is_short ? short_ : long_).Add(id, turn.owner, turn.cost, std::move(job));
   changed_.NotifyOne();
+  if (turn.is_short) short_changed_.NotifyOne();
   return id;
 }
 
@@ -66,11 +76,10 @@ bool WorkPool::Withdraw(JobId id) {
   std::function<void()> dropped;  // outlives the lock: a job's own destructors may be long
   {
     const MutexLock lock(&mutex_);
-    const auto found = queue_.find(id);
-    if (found == queue_.end()) return false;
-    dropped = std::move(found->second);
-    queue_.erase(found);
+    dropped = long_.Remove(id);
+    if (dropped == nullptr) dropped = short_.Remove(id);
   }
+  if (dropped == nullptr) return false;
   Report(-1);
   return true;
 }
@@ -79,18 +88,15 @@ std::function<void()> WorkPool::Take() {
   std::function<void()> job;
   {
     const MutexLock lock(&mutex_);
-    if (queue_.empty()) return nullptr;
-    const auto first = queue_.begin();
-    job = std::move(first->second);
-    queue_.erase(first);
+    job = TakeOne();
   }
-  Report(-1);
+  if (job != nullptr) Report(-1);
   return job;
 }
 
 std::size_t WorkPool::waiting() const {
   const MutexLock lock(&mutex_);
-  return queue_.size();
+  return long_.size() + short_.size();
 }
 
 std::size_t WorkPool::working() const {
@@ -98,8 +104,11 @@ std::size_t WorkPool::working() const {
   return working_;
 }
 
-void WorkPool::Run() {
-  for (bool had_job = false; std::function<void()> job = Next(had_job); had_job = true) {
+void WorkPool::Run(Takes takes) {
+  const auto next = [&](bool had_job) {
+    return takes == Takes::kShort ? NextShort() : Next(had_job);
+  };
+  for (bool had_job = false; std::function<void()> job = next(had_job); had_job = true) {
     Report(-1);
     RunJob(job);
   }
@@ -108,12 +117,21 @@ void WorkPool::Run() {
 std::function<void()> WorkPool::Next(bool had_job) {
   const MutexLock lock(&mutex_);
   if (had_job) --working_;
-  while (queue_.empty() && !stopping_) changed_.Wait(&mutex_);
+  while (long_.empty() && short_.empty() && !stopping_) changed_.Wait(&mutex_);
   if (stopping_) return nullptr;
-  std::function<void()> job = std::move(queue_.begin()->second);
-  queue_.erase(queue_.begin());
   ++working_;
-  return job;
+  return TakeOne();
+}
+
+std::function<void()> WorkPool::NextShort() {
+  const MutexLock lock(&mutex_);
+  while (short_.empty() && !stopping_) short_changed_.Wait(&mutex_);
+  return stopping_ ? nullptr : short_.Take();
+}
+
+std::function<void()> WorkPool::TakeOne() {
+  took_short_ = !short_.empty() && (!took_short_ || long_.empty());
+  return took_short_ ? short_.Take() : long_.Take();
 }
 
 void WorkPool::Report(int change) const {

@@ -11,10 +11,11 @@ namespace maskd::service {
 
 // Who calls, as admission has found, for as long as the call lives.
 struct Caller {
-  std::string identity;  // see tenant_rule.h
-  TenantPtr tenant;      // null: without limits
-  bool audited = false;  // whether its grammars are logged
-  Trace trace;           // that its call belongs to
+  std::string identity;         // see tenant_rule.h
+  TenantPtr tenant;             // null: without limits
+  bool audited = false;         // whether its grammars are logged
+  Trace trace;                  // that its call belongs to
+  std::string connection = {};  // it calls by; empty within a program
 };
 
 }  // namespace maskd::service

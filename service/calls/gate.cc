@@ -44,6 +44,7 @@ std::vector<std::string> CertificateNames(const grpc::ServerContextBase& context
 absl::StatusOr<Caller> Gate::Admit(const grpc::ServerContextBase& context) const {
   absl::StatusOr<Caller> caller = admission_->Admit(ShownBy(context));
   if (caller.ok()) {
+    caller->connection = context.peer();
     if (const auto said = OnlyValue(context, kTraceKey); said.has_value())
       caller->trace = ReadTraceParent(*said);
   }

@@ -39,6 +39,11 @@ constexpr std::size_t kIdDigits = 64;
 constexpr std::size_t kLoggedDigits = 12;
 // Free pages have gone back and stores have shrunk several times by then.
 constexpr std::int64_t kMemoryRetryMs = 1'000;
+// Bytes of a text whose compile is short: six schemas of ten, of which none took 10 ms.
+constexpr std::size_t kShortTextBytes = 1024;
+// What a longer text's turn costs at most, in bytes: ten times as long a text takes three times as
+// long, so none costs more than 16 of the shortest.
+constexpr std::size_t kMostTextCost = 16 * kShortTextBytes;
 
 // A limit counts work or memory, which the same text meets again; a caller's deadline passes once.
 bool IsLasting(const absl::Status& error) {
@@ -74,6 +79,15 @@ cache::GrammarCache::Options CacheOptions(const Config& config, const StoreMachi
 
 double SecondsBetween(Clock::TimePoint begin, Clock::TimePoint end) {
   return std::chrono::duration<double>(end - begin).count();
+}
+
+// A caller is a connection, and whoever a proxy speaks for on it. Short texts cost the same, long
+// ones their bytes up to a bound: what a compile takes is not known before it is done.
+cache::WorkPool::Turn TurnOf(const Caller& caller, std::size_t text_bytes) {
+  const bool is_short = text_bytes <= kShortTextBytes;
+  return {.owner = absl::StrCat(caller.identity, " ", caller.connection),
+          .cost = is_short ? 1 : static_cast<std::int64_t>(std::min(text_bytes, kMostTextCost)),
+          .is_short = is_short};
 }
 
 // The compiler times two of them and the whole.
@@ -147,7 +161,8 @@ std::vector<Pool> GrammarStore::pools() const {
 
 absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& target,
                                                         const LoadedTokenizer& tokenizer,
-                                                        Tenant* tenant, const Trace& trace) {
+                                                        const Caller& caller) {
+  Tenant* const tenant = caller.tenant.get();
   if (!target.source.has_value()) {
     const absl::Status allowed =
         tenant == nullptr ? absl::OkStatus() : tenant->CheckGrammar(target.id);
@@ -166,28 +181,29 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& tar
   if (tenant != nullptr) {
     if (absl::Status allowed = tenant->CheckGrammar(id); !allowed.ok()) return allowed;
   }
-  absl::StatusOr<cache::Ticket> ticket =
-      GetTicket(*std::move(parsed), tokenizer, id, tenant, trace);
+  absl::StatusOr<cache::Ticket> ticket = GetTicket(*std::move(parsed), tokenizer, id, caller);
   if (!ticket.ok()) return ticket.status();
   return Request{std::move(id), *std::move(ticket)};
 }
 
 absl::StatusOr<cache::Ticket> GrammarStore::GetTicket(ParsedSource parsed,
                                                       const LoadedTokenizer& tokenizer,
-                                                      const std::string& id, Tenant* tenant,
-                                                      const Trace& trace) {
+                                                      const std::string& id, const Caller& caller) {
   if (cache::GrammarPtr pinned = FindPinned(id); pinned != nullptr) {
     CountHit(pinned);
     return cache::Ticket(std::move(pinned));
   }
+  Tenant* const tenant = caller.tenant.get();
   auto lease = std::make_shared<Tenant::Lease>();
   if (tenant != nullptr && !cache_.Knows(id)) {
     absl::StatusOr<Tenant::Lease> taken = tenant->Take(Tenant::Use::kCompile);
     if (!taken.ok()) return taken.status();
     *lease = *std::move(taken);
   }
-  auto ticket = cache_.Get(id, CompileOf(std::move(parsed), tokenizer, id, std::move(lease), trace),
-                           tenant == nullptr ? nullptr : tenant->share());
+  const cache::WorkPool::Turn turn = TurnOf(caller, parsed.source.text.size());
+  auto ticket =
+      cache_.Get(id, CompileOf(std::move(parsed), tokenizer, id, std::move(lease), caller.trace),
+                 tenant == nullptr ? nullptr : tenant->share(), turn);
   if (ticket.ok() && ticket->origin() == cache::Ticket::Origin::kKnown) {
     if (const cache::CompileResult known = ticket->result(); known.ok()) CountHit(*known);
   }

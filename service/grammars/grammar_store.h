@@ -32,6 +32,7 @@
 #include "metrics/registry.h"
 #include "service/base/pools.h"
 #include "service/base/trace.h"
+#include "service/callers/caller.h"
 #include "service/callers/tenant.h"
 #include "service/config/config.h"
 #include "service/grammars/idle_rows.h"
@@ -80,11 +81,11 @@ class GrammarStore {
   // source that cannot be normalised, an id that is none), NOT_FOUND (an id that is not in the
   // cache), FAILED_PRECONDITION (an id of another tokenizer's grammar), RESOURCE_EXHAUSTED (too
   // many compiles). Errors of the compile are the ticket's result; so is RESOURCE_EXHAUSTED where
-  // memory is short. With a `tenant` it is his compile, and PERMISSION_DENIED or RESOURCE_EXHAUSTED
+  // memory is short. With a tenant it is his compile, and PERMISSION_DENIED or RESOURCE_EXHAUSTED
   // where he has no right to the grammar, or no compile left. A compile that begins is logged with
-  // `trace`.
+  // the caller's trace, and waits its turn among those of other callers.
   absl::StatusOr<Request> Get(const GrammarTarget& target, const LoadedTokenizer& tokenizer,
-                              Tenant* tenant = nullptr, const Trace& trace = {});
+                              const Caller& caller = {});
 
   // Keeps these beside the cache, for whoever asks, and those that were kept so no more.
   void Pin(const std::vector<cache::GrammarPtr>& grammars) ABSL_LOCKS_EXCLUDED(pinned_mutex_);
@@ -143,8 +144,7 @@ class GrammarStore {
   cache::GrammarPtr FindPinned(const std::string& id) const ABSL_LOCKS_EXCLUDED(pinned_mutex_);
   // A compile begins only with what its tenant has left.
   absl::StatusOr<cache::Ticket> GetTicket(ParsedSource parsed, const LoadedTokenizer& tokenizer,
-                                          const std::string& id, Tenant* tenant,
-                                          const Trace& trace);
+                                          const std::string& id, const Caller& caller);
   absl::StatusOr<Request> GetById(const std::string& id, const LoadedTokenizer& tokenizer);
   cache::CompileWork CompileOf(ParsedSource parsed, const LoadedTokenizer& tokenizer,
                                const std::string& id, std::shared_ptr<Tenant::Lease> lease,

@@ -96,8 +96,7 @@ absl::StatusOr<StreamRow> StreamSession::MakeRow(const RowToOpen& open) {
 
 absl::StatusOr<StreamRow> StreamSession::Compile(const RowToOpen& open,
                                                  std::shared_ptr<const ReasoningGate> gate) {
-  absl::StatusOr<GrammarStore::Request> request =
-      grammars_->Get(open.target, *tokenizer_, caller_.tenant.get(), caller_.trace);
+  absl::StatusOr<GrammarStore::Request> request = grammars_->Get(open.target, *tokenizer_, caller_);
   Audit(caller_, "open", open.target, request.ok() ? request->id : open.target.id,
         request.status());
   if (!request.ok()) return request.status();

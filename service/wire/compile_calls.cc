@@ -89,7 +89,7 @@ absl::StatusOr<CompileCalls::Compiled> CompileCalls::Get(const Request& request,
   const absl::StatusOr<GrammarTarget> target = ReadTarget(request);
   if (!target.ok()) return target.status();
   const absl::StatusOr<GrammarStore::Request> pending =
-      grammars_->Get(*target, **tokenizer, caller.tenant.get(), caller.trace);
+      grammars_->Get(*target, **tokenizer, caller);
   if (!pending.ok()) {
     Audit(caller, VerbOf(request), *target, target->id, pending.status());
     return pending.status();

@@ -179,6 +179,21 @@ TEST(GrammarCacheTest, RefusesOverTheQueueWithARetryHint) {
   busy = absl::CancelledError("left");
 }
 
+TEST(GrammarCacheTest, AShortCompileDoesNotWaitForTheThreadsOfLongOnes) {
+  GrammarCache::Options options = TestOptions();
+  options.compile_threads = 1;
+  GrammarCache cache(options, nullptr);
+  std::latch begun(1);
+  std::latch cancelled_seen(1);
+  absl::StatusOr<Ticket> busy = cache.Get("busy", RunsUntilCancelled(&begun, &cancelled_seen));
+  begun.wait();
+  const auto queued = cache.Get("queued", Gives(1));
+  EXPECT_TRUE(Await(cache.Get("short", Gives(2), nullptr, {.is_short = true})).ok());
+  EXPECT_FALSE(queued->ready());
+  busy = absl::CancelledError("left");
+  EXPECT_TRUE(Await(queued).ok());
+}
+
 double QueueGauge(const metrics::Metrics& metrics) {
   for (const auto& family : metrics.registry()->Collect())
     if (family.name == metrics::kCompileQueue.name) return family.metric.at(0).gauge.value;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <latch>
 #include <new>
+#include <string>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -105,6 +106,55 @@ TEST(WorkPoolTest, WithoutThreadsJobsAreTakenInTheirOrderAndRunByTheCaller) {
   begun();
   EXPECT_EQ(ran, 2);
   EXPECT_EQ(pool.Take(), nullptr);
+}
+
+TEST(WorkPoolTest, AThreadIsThereForShortJobsAlone) {
+  const WorkPool::Turn short_turn{.owner = "two", .cost = 1, .is_short = true};
+  std::latch begun(1);
+  std::latch release(1);
+  std::latch short_ran(2);
+  bool long_ran = false;
+  {
+    WorkPool pool(1, 10, {}, 0, 1);
+    ASSERT_TRUE(pool.Submit([&] {
+      begun.count_down();
+      release.wait();
+    }));
+    begun.wait();
+    std::latch last(1);
+    ASSERT_TRUE(pool.Submit([&] {
+      long_ran = true;
+      last.count_down();
+    }));
+    for (int i = 0; i < 2; ++i)
+      ASSERT_TRUE(pool.Submit([&] { short_ran.count_down(); }, short_turn));
+    short_ran.wait();  // though the pool's only other thread is held
+    EXPECT_EQ(pool.thread_count(), 1U);
+    EXPECT_EQ(pool.working(), 1U);
+    EXPECT_EQ(pool.waiting(), 1U);
+    EXPECT_FALSE(long_ran);
+    release.count_down();
+    last.wait();
+  }
+  EXPECT_TRUE(long_ran);
+}
+
+TEST(WorkPoolTest, ShortAndLongJobsAreTakenByTurnsAndEachOwnerHasItsOwn) {
+  WorkPool pool(0, 10);
+  std::string taken;
+  const auto submit = [&](const std::string& name, const std::string& owner, bool is_short) {
+    return pool.Submit([&taken, name] { taken += name; },
+                       {.owner = owner, .cost = 1, .is_short = is_short});
+  };
+  for (const char* name : {"A", "B", "C"}) submit(name, "one", false);
+  submit("X", "two", false);
+  for (const char* name : {"a", "b"}) submit(name, "one", true);
+  const auto withdrawn = submit("y", "two", true);
+  EXPECT_TRUE(pool.Withdraw(*withdrawn));
+  submit("x", "two", true);
+  EXPECT_EQ(pool.waiting(), 7U);
+  while (const std::function<void()> job = pool.Take()) job();
+  EXPECT_EQ(taken, "aAxXbBC");
 }
 
 }  // namespace

@@ -117,9 +117,10 @@ TEST(WaitingCallersTest, AThousandCallersOfOneGrammarAreServedByOneCompile) {
   for (int i = 0; i < kConnections; ++i)
     stubs.push_back(v1::CompileService::NewStub(ConnectTo(running.address())));
   call(0, SlowRequest());  // the one compile thread is at it
-  v1::CompileRequest tiny;
-  *tiny.mutable_grammar() = GrammarOf("choice", R"(["a","b"])");
-  for (int i = 0; i < kCallers; ++i) call(i, tiny);
+  // Of a text that is too long for the thread of short ones.
+  v1::CompileRequest other_request;
+  *other_request.mutable_grammar() = GrammarOf("choice", R"(["a","b"])" + std::string(2'000, ' '));
+  for (int i = 0; i < kCallers; ++i) call(i, other_request);
   EXPECT_TRUE(IsLive(other));
   for (std::size_t i = 0; i < calls.size(); ++i) {
     void* tag = nullptr;

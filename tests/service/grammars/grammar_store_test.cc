@@ -77,5 +77,54 @@ INSTANTIATE_TEST_SUITE_P(Ends, CompileEndTest,
                          }),
                          [](const auto& test) { return test.param.name; });
 
+// Texts of 600 bytes or 6,000: each is a grammar of its own.
+GrammarTarget TextOf(char name, bool is_long) {
+  GrammarTarget target;
+  target.source = GrammarSource{
+      "choice", std::string("[\"") + std::string(is_long ? 6'000 : 600, name) + "\"]", {}};
+  return target;
+}
+
+// What a caller asks for when there is a thread again: the callers' turns, not who came first.
+TEST(GrammarStoreTest, CallersTakeTurnsByTheirTexts) {
+  SilenceLog();
+  Config config;
+  config.warm_up_ms = 0;
+  StoreMachinery machinery;
+  machinery.compiles = StoreMachinery::Compiles::kWhenTaken;
+  const auto tokenizers = TokenizerStore::Load({}, 1 << 20);
+  ASSERT_TRUE(tokenizers.ok()) << tokenizers.status();
+  GrammarStore grammars(config, nullptr, std::move(machinery));
+  const auto from = [](const char* identity, const char* connection) {
+    Caller caller;
+    caller.identity = identity;
+    caller.connection = connection;
+    return caller;
+  };
+  std::vector<std::pair<std::string, GrammarStore::Request>> waiting;
+  const auto ask = [&](char name, bool is_long, const Caller& caller) {
+    auto request = grammars.Get(TextOf(name, is_long), (*tokenizers)->all().front(), caller);
+    ASSERT_TRUE(request.ok()) << request.status();
+    waiting.emplace_back(std::string(1, name), *std::move(request));
+  };
+  for (const char name : {'A', 'B', 'C'}) ask(name, true, from("one", "fd:7"));
+  ask('D', true, from("one", "fd:8"));
+  ask('E', true, from("two", "fd:7"));
+  for (const char name : {'a', 'b'}) ask(name, false, from("one", "fd:7"));
+  ask('c', false, from("two", "fd:8"));
+  std::string done;
+  while (const std::function<void()> compile = grammars.TakeCompile()) {
+    compile();
+    for (auto at = waiting.begin(); at != waiting.end(); ++at) {
+      if (!at->second.ticket.ready()) continue;
+      done += at->first;
+      waiting.erase(at);
+      break;
+    }
+  }
+  EXPECT_EQ(done, "aAcDbEBC");
+  EXPECT_TRUE(waiting.empty());
+}
+
 }  // namespace
 }  // namespace maskd::service
