@@ -150,13 +150,13 @@ TEST_P(FailoverTest, StepsInFlightAreAnsweredByTheNextServer) {
   ASSERT_NO_FATAL_FAILURE(RunStep());
 }
 
-// Forty thousand strings: a grammar that still compiles when its server dies.
+// A hundred thousand strings: a grammar that still compiles when its server dies.
 v1::Grammar SlowGrammar() {
   v1::Grammar grammar;
   grammar.set_kind("choice");
   std::string* source = grammar.mutable_source();
   std::mt19937_64 random(7);  // NOLINT(cert-msc51-cpp): the same strings in every run
-  for (int i = 0; i < 40'000; ++i) {
+  for (int i = 0; i < 100'000; ++i) {
     absl::StrAppend(source, i == 0 ? "[" : ",", "\"", absl::Hex(random()), absl::Hex(random()),
                     "\"");
   }
