@@ -1,7 +1,8 @@
-// Many calls at once from one thread: gRPC's asynchronous calls over a few connections, each of its
-// own. A call's time is what its caller would see: from its start to the answer's taking.
+// Many calls at once from one thread, over a few connections that no other client shares. A call's
+// time is what its caller would see: from its start to the answer's taking.
 #include "bench/heavy_calls.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <functional>
@@ -28,7 +29,7 @@ using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
 
 constexpr int kConnections = 8;
-// Of a load's calls: a server that is slow to refuse would fill this machine's memory with them.
+// Calls of a load: a server that is slow to refuse would fill this machine's memory with more.
 constexpr std::size_t kMostOpen = 2000;
 constexpr absl::Duration kCallTimeout = absl::Seconds(60);
 
@@ -36,7 +37,7 @@ double MillisSince(Clock::time_point start) { return MicrosSince(start) / 1e3; }
 
 std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
   grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // shared with nobody
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
 
@@ -126,38 +127,39 @@ class OpenCalls {
   CallTimes times_;
 };
 
-}  // namespace
-
-absl::StatusOr<CallTimes> KeepCompiling(const HeavyOptions& options, const CompileCalls& calls,
-                                        int at_once) {
-  NewGrammars grammars(options.tokenizer, calls);
+// Runs the load for its time. `send` begins the calls that are due, and says until when to wait for
+// the next end of one.
+CallTimes RunLoad(const HeavyOptions& options,
+                  absl::FunctionRef<absl::Time(OpenCalls* open, absl::Time end)> send) {
   OpenCalls open(options.address);
   const auto start = Clock::now();
   const absl::Time end = absl::Now() + options.time;
-  while (absl::Now() < end) {
-    while (open.size() < static_cast<std::size_t>(at_once)) open.Send(grammars.Next());
-    open.Take(end);
-  }
+  while (absl::Now() < end) open.Take(send(&open, end));
   CallTimes times = open.TakeTimes();
   times.seconds = MillisSince(start) / 1e3;
   return times;
 }
 
+}  // namespace
+
+absl::StatusOr<CallTimes> KeepCompiling(const HeavyOptions& options, const CompileCalls& calls,
+                                        int at_once) {
+  NewGrammars grammars(options.tokenizer, calls);
+  return RunLoad(options, [&](OpenCalls* open, absl::Time end) {
+    while (open->size() < static_cast<std::size_t>(at_once)) open->Send(grammars.Next());
+    return end;
+  });
+}
+
 absl::StatusOr<CallTimes> SendCompiles(const HeavyOptions& options, const CompileCalls& calls,
                                        double per_second) {
   NewGrammars grammars(options.tokenizer, calls);
-  OpenCalls open(options.address);
-  const auto start = Clock::now();
-  const absl::Time end = absl::Now() + options.time;
   absl::Time next = absl::Now();
-  while (absl::Now() < end) {
+  return RunLoad(options, [&](OpenCalls* open, absl::Time end) {
     for (; next <= absl::Now(); next += absl::Seconds(1 / per_second))
-      if (open.size() < kMostOpen) open.Send(grammars.Next());
-    open.Take(std::min(next, end));
-  }
-  CallTimes times = open.TakeTimes();
-  times.seconds = MillisSince(start) / 1e3;
-  return times;
+      if (open->size() < kMostOpen) open->Send(grammars.Next());
+    return std::min(next, end);
+  });
 }
 
 namespace {

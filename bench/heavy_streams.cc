@@ -136,7 +136,7 @@ std::vector<TokenId> Strings(const Heavy& heavy, const std::string& salt, int co
   return tokens;
 }
 
-// Rows near their end, each with a grammar of its own.
+// Rows near their end, whose grammars are taken by turns.
 class NearEnd {
  public:
   NearEnd(std::vector<std::string> grammars, int rows) : grammars_(std::move(grammars)) {
@@ -148,7 +148,7 @@ class NearEnd {
     std::uniform_int_distribution<std::uint32_t> left(10, 40);
     step_.Open(row, grammars_[row % grammars_.size()], {.remaining_tokens = left(random_)});
   }
-  // What comes after an answer: an allowed token each; a row that has none begins anew.
+  // What comes after an answer: an allowed token for each row. One that has none is opened again.
   int Answer(const StepResult& result) {
     int taken = 0;
     step_.Clear();

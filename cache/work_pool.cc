@@ -25,19 +25,17 @@ WorkPool::WorkPool(int thread_count, std::size_t queue_limit, WaitingChanged wai
     : queue_limit_(queue_limit), waiting_changed_(std::move(waiting_changed)) {
   threads_.reserve(static_cast<std::size_t>(thread_count));
   short_threads_.reserve(static_cast<std::size_t>(short_threads));
+  const auto start = [&](std::vector<std::thread>* threads, int count, Takes takes) {
+    while (std::ssize(*threads) < count) {
+      threads->emplace_back([this, niceness, takes] {
+        StandBack(niceness);
+        Run(takes);
+      });
+    }
+  };
   try {
-    while (std::ssize(threads_) < thread_count) {
-      threads_.emplace_back([this, niceness] {
-        StandBack(niceness);
-        Run(Takes::kAll);
-      });
-    }
-    while (std::ssize(short_threads_) < short_threads) {
-      short_threads_.emplace_back([this, niceness] {
-        StandBack(niceness);
-        Run(Takes::kShort);
-      });
-    }
+    start(&threads_, thread_count, Takes::kAll);
+    start(&short_threads_, short_threads, Takes::kShort);
   } catch (const std::system_error&) {
     if (threads_.empty()) throw;  // else those that there are do the work
   }

@@ -9,7 +9,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 
 #include "client/cpp/base/steady_time.h"
 #include "client/cpp/calls/local_engine.h"

@@ -35,22 +35,6 @@ const CharEdges kNoEdges;
 // They have no edges.
 bool IsOfBothLevels(CharTerm term) { return term == kNothingTerm || term == kEmptyTerm; }
 
-// Appends an edge, joining it to the last one where they touch and agree.
-void AppendEdge(CharEdges* edges, CharEdge edge) {
-  if (edge.to == kNothingTerm) return;
-  if (!edges->empty() && edges->back().to == edge.to && edges->back().hi + 1 == edge.lo)
-    edges->back().hi = edge.hi;
-  else
-    edges->push_back(edge);
-}
-
-// Whether the ranges are sorted and none meets another: FindEdge() and the sweeps rely on it.
-bool AreInOrder(const CharEdges& edges) {
-  for (std::size_t i = 0; i < edges.size(); ++i)
-    if (edges[i].lo > edges[i].hi || (i > 0 && edges[i - 1].hi >= edges[i].lo)) return false;
-  return true;
-}
-
 // Calls visit(lo, hi, x target, y target) for each maximal range on which both lists are constant;
 // kNothingTerm stands for "in no edge".
 template <typename Visit>
@@ -80,23 +64,6 @@ CharEdges Merge(const CharEdges& x, const CharEdges& y, Combine combine) {
     if (a != kNothingTerm || b != kNothingTerm) AppendEdge(&merged, {lo, hi, combine(a, b)});
   });
   return merged;
-}
-
-// Targets replaced by map(target).
-template <typename Map>
-CharEdges MapTargets(const CharEdges& edges, Map map) {
-  CharEdges mapped;
-  mapped.reserve(edges.size());
-  for (const CharEdge& edge : edges) AppendEdge(&mapped, {edge.lo, edge.hi, map(edge.to)});
-  return mapped;
-}
-
-// Every character, leading to `to`.
-CharEdges EveryCharacter(CharTerm to) {
-  const CharSet all = CharSet::All();
-  CharEdges edges;
-  for (const CharRange& range : all.ranges()) edges.push_back({range.lo, range.hi, to});
-  return edges;
 }
 
 // How far a term is from a string, as far as its form tells. A choice is as near as its nearest
@@ -240,8 +207,8 @@ void CharDerivative::SetFate(CharTerm term, Fate fate) {
   SetKnown(term, known);
 }
 
-// What leads to Nothing or is the end has no edges, and no link of its own: bytes have these terms,
-// too. IsNothing() makes edges of other terms, but lists do not move.
+// Nothing and the end have no edges, and no link here, as bytes have these terms too. IsNothing()
+// makes edges of other terms, but lists do not move.
 const CharEdges& CharDerivative::LiveEdges(CharTerm term, Work& work) {
   if (const CharEdges* const known = KnownLiveEdges(term); known != nullptr) return *known;
   const CharEdges& edges = Edges(term, work);

@@ -75,6 +75,39 @@ void SweepAll(const std::vector<const std::vector<EdgeTo<To>>*>& lists, const Ch
   }
 }
 
+// Appends an edge, joining it to the last one where they touch and agree.
+inline void AppendEdge(CharEdges* edges, CharEdge edge) {
+  if (edge.to == kNothingTerm) return;
+  if (!edges->empty() && edges->back().to == edge.to && edges->back().hi + 1 == edge.lo)
+    edges->back().hi = edge.hi;
+  else
+    edges->push_back(edge);
+}
+
+// Whether the ranges are sorted and none meets another: FindEdge() and sweeps rely on it.
+inline bool AreInOrder(const CharEdges& edges) {
+  for (std::size_t i = 0; i < edges.size(); ++i)
+    if (edges[i].lo > edges[i].hi || (i > 0 && edges[i - 1].hi >= edges[i].lo)) return false;
+  return true;
+}
+
+// Targets replaced by map(target).
+template <typename Map>
+CharEdges MapTargets(const CharEdges& edges, Map map) {
+  CharEdges mapped;
+  mapped.reserve(edges.size());
+  for (const CharEdge& edge : edges) AppendEdge(&mapped, {edge.lo, edge.hi, map(edge.to)});
+  return mapped;
+}
+
+// Every character, leading to `to`.
+inline CharEdges EveryCharacter(CharTerm to) {
+  const CharSet all = CharSet::All();
+  CharEdges edges;
+  for (const CharRange& range : all.ranges()) edges.push_back({range.lo, range.hi, to});
+  return edges;
+}
+
 inline constexpr CharRange kAllCharacters = {0, kMaxCodePoint};
 
 }  // namespace maskd

@@ -49,6 +49,21 @@ CompileWork RunsUntilCancelled(std::latch* begun, std::latch* cancelled_seen) {
   };
 }
 
+// Keeps a compile thread of `cache` at work until it leaves.
+class BusyThread {
+ public:
+  explicit BusyThread(GrammarCache* cache)
+      : ticket_(cache->Get("busy", RunsUntilCancelled(&begun_, &cancelled_seen_))) {
+    begun_.wait();
+  }
+  void Leave() { ticket_ = absl::CancelledError("left"); }
+
+ private:
+  std::latch begun_{1};
+  std::latch cancelled_seen_{1};
+  absl::StatusOr<Ticket> ticket_;
+};
+
 // Moves when it is told to. A wait ends with a notification alone.
 struct StoppedClock : Clock {
   TimePoint Now() override { return TimePoint(seconds(now_s)); }
@@ -143,10 +158,7 @@ TEST(GrammarCacheTest, AQueuedCompileThatNobodyWaitsForNeverBegins) {
   options.compile_threads = 1;
   options.compile_queue = 1;
   GrammarCache cache(options, nullptr);
-  std::latch begun(1);
-  std::latch cancelled_seen(1);
-  absl::StatusOr<Ticket> busy = cache.Get("busy", RunsUntilCancelled(&begun, &cancelled_seen));
-  begun.wait();
+  BusyThread busy(&cache);
   std::atomic<bool> ran = false;
   {
     const auto queued = cache.Get("queued", [&](const std::atomic<bool>&) -> CompileResult {
@@ -157,7 +169,7 @@ TEST(GrammarCacheTest, AQueuedCompileThatNobodyWaitsForNeverBegins) {
   }
   const auto in_its_place = cache.Get("other", Gives(2));
   ASSERT_TRUE(in_its_place.ok()) << in_its_place.status();
-  busy = absl::CancelledError("left");
+  busy.Leave();
   EXPECT_TRUE(Await(in_its_place).ok());
   EXPECT_FALSE(ran);
 }
@@ -167,30 +179,24 @@ TEST(GrammarCacheTest, RefusesOverTheQueueWithARetryHint) {
   options.compile_threads = 1;
   options.compile_queue = 1;
   GrammarCache cache(options, nullptr);
-  std::latch begun(1);
-  std::latch cancelled_seen(1);
-  absl::StatusOr<Ticket> busy = cache.Get("busy", RunsUntilCancelled(&begun, &cancelled_seen));
-  begun.wait();
+  BusyThread busy(&cache);
   const auto queued = cache.Get("queued", Gives(1));
   const auto refused = cache.Get("refused", Gives(1));
   EXPECT_TRUE(absl::IsResourceExhausted(refused.status())) << refused.status();
   EXPECT_TRUE(RetryAfterMs(refused.status()).has_value());
   EXPECT_TRUE(cache.Get("queued", Gives(1)).ok()) << "joining needs no place in the queue";
-  busy = absl::CancelledError("left");
+  busy.Leave();
 }
 
 TEST(GrammarCacheTest, AShortCompileDoesNotWaitForTheThreadsOfLongOnes) {
   GrammarCache::Options options = TestOptions();
   options.compile_threads = 1;
   GrammarCache cache(options, nullptr);
-  std::latch begun(1);
-  std::latch cancelled_seen(1);
-  absl::StatusOr<Ticket> busy = cache.Get("busy", RunsUntilCancelled(&begun, &cancelled_seen));
-  begun.wait();
+  BusyThread busy(&cache);
   const auto queued = cache.Get("queued", Gives(1));
   EXPECT_TRUE(Await(cache.Get("short", Gives(2), nullptr, {.is_short = true})).ok());
   EXPECT_FALSE(queued->ready());
-  busy = absl::CancelledError("left");
+  busy.Leave();
   EXPECT_TRUE(Await(queued).ok());
 }
 
@@ -206,10 +212,7 @@ TEST(GrammarCacheTest, TheQueueGaugeComesBackToZero) {
   options.compile_threads = 1;
   options.compile_queue = 4;
   GrammarCache cache(options, &metrics);
-  std::latch begun(1);
-  std::latch cancelled_seen(1);
-  absl::StatusOr<Ticket> busy = cache.Get("busy", RunsUntilCancelled(&begun, &cancelled_seen));
-  begun.wait();
+  BusyThread busy(&cache);
   EXPECT_EQ(QueueGauge(metrics), 0) << "what runs does not wait";
   std::vector<absl::StatusOr<Ticket>> queued;
   for (const char* id : {"a", "b", "c", "d"}) queued.push_back(cache.Get(id, Gives(1)));
@@ -218,7 +221,7 @@ TEST(GrammarCacheTest, TheQueueGaugeComesBackToZero) {
   EXPECT_EQ(QueueGauge(metrics), 4);
   queued.pop_back();
   EXPECT_EQ(QueueGauge(metrics), 3) << "withdrawn";
-  busy = absl::CancelledError("left");
+  busy.Leave();
   for (const absl::StatusOr<Ticket>& ticket : queued) EXPECT_TRUE(Await(ticket).ok());
   EXPECT_EQ(QueueGauge(metrics), 0);
 }

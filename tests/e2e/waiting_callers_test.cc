@@ -117,7 +117,7 @@ TEST(WaitingCallersTest, AThousandCallersOfOneGrammarAreServedByOneCompile) {
   for (int i = 0; i < kConnections; ++i)
     stubs.push_back(v1::CompileService::NewStub(ConnectTo(running.address())));
   call(0, SlowRequest());  // the one compile thread is at it
-  // Of a text that is too long for the thread of short ones.
+  // Its text is too long for the thread of short ones.
   v1::CompileRequest other_request;
   *other_request.mutable_grammar() = GrammarOf("choice", R"(["a","b"])" + std::string(2'000, ' '));
   for (int i = 0; i < kCallers; ++i) call(i, other_request);

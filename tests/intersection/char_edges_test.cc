@@ -40,5 +40,25 @@ TEST(CharEdgesTest, SweepCoversTheRangeOnceAndInOrder) {
   EXPECT_EQ(next, std::uint32_t{'z'} + 1);
 }
 
+TEST(CharEdgesTest, MappedTargetsAreThoseOfEachCharacterAndNeighboursJoin) {
+  const auto map = [](CharTerm to) { return to == CharTerm(6) ? CharTerm(5) : kNothingTerm; };
+  const CharEdges mapped = MapTargets(kFirst, map);
+  for (std::uint32_t c = 'a' - 1; c <= 'z' + 1; ++c) {
+    const CharTerm to = TargetOf(kFirst, c);
+    EXPECT_EQ(TargetOf(mapped, c), to == kNothingTerm ? kNothingTerm : map(to)) << c;
+  }
+  const CharEdges joined = MapTargets(kFirst, [](CharTerm) { return CharTerm(9); });
+  EXPECT_EQ(joined, (CharEdges{{'a', 'd', CharTerm(9)}, {'x', 'z', CharTerm(9)}}));
+}
+
+TEST(CharEdgesTest, EveryCharacterIsAScalarValueAndInOrder) {
+  const CharEdges all = EveryCharacter(CharTerm(5));
+  EXPECT_TRUE(AreInOrder(all));
+  EXPECT_EQ(TargetOf(all, 0), CharTerm(5));
+  EXPECT_EQ(TargetOf(all, 0xD800), kNothingTerm) << "a surrogate";
+  EXPECT_EQ(TargetOf(all, kMaxCodePoint), CharTerm(5));
+  EXPECT_FALSE(AreInOrder({{'b', 'd', CharTerm(5)}, {'d', 'e', CharTerm(6)}}));
+}
+
 }  // namespace
 }  // namespace maskd

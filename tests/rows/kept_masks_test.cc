@@ -29,7 +29,7 @@ TEST(KeptMasksTest, OneMaskHasOneNumber) {
   EXPECT_EQ(kept.At(first.number), first.mask);
 }
 
-// Of more masks than there are numbers each is kept, and those that have one keep it.
+// There are more masks than numbers: each is kept, and a mask with a number keeps it.
 TEST(KeptMasksTest, MasksBehindTheLastNumberAreKeptWithoutOne) {
   KeptMasks kept;
   std::vector<MaskRef> masks;

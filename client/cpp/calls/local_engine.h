@@ -12,7 +12,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/time/time.h"
 
 #include "client/cpp/base/steady_time.h"
 #include "client/cpp/calls/step_call.h"

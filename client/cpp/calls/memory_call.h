@@ -19,7 +19,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "grpcpp/support/byte_buffer.h"
 
 #include "client/cpp/base/steady_time.h"

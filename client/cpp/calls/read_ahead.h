@@ -16,7 +16,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 
 #include "client/cpp/base/steady_time.h"
 #include "client/cpp/calls/step_call.h"

@@ -14,7 +14,6 @@
 
 #include "absl/random/bit_gen_ref.h"
 #include "absl/status/status.h"
-#include "absl/time/time.h"
 
 #include "client/cpp/base/steady_time.h"
 

@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(Ends, CompileEndTest,
                          }),
                          [](const auto& test) { return test.param.name; });
 
-// Texts of 600 bytes or 6,000: each is a grammar of its own.
+// A text of 600 bytes or of 6,000. Each name makes another grammar.
 GrammarTarget TextOf(char name, bool is_long) {
   GrammarTarget target;
   target.source = GrammarSource{
