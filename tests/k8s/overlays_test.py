@@ -151,6 +151,7 @@ def test_behind_the_proxy_maskd_has_no_port_of_grpc():
     ports = {port["name"]: port["containerPort"] for port in nginx["ports"]}
     listens = {int(port): rest for port, rest in re.findall(r"listen 0\.0\.0\.0:(\d+) ([^;]*);", data["nginx.conf"])}
     assert listens == {ports["grpc"]: "ssl http2 rcvbuf=16k", ports["health"]: "http2"}
+    assert re.search(r"^  http2_recv_buffer_size 2k;$", data["nginx.conf"], re.MULTILINE)
     for probe in ("startup", "readiness", "liveness"):
         assert maskd[f"{probe}Probe"]["grpc"]["port"] == ports["health"]
     rules = manifests["NetworkPolicy"]["spec"]["ingress"]
