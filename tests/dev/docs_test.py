@@ -82,6 +82,17 @@ def test_every_file_and_folder_that_a_map_names_is_there(page):
     assert [name for name in named if pathlib.PurePosixPath(name).parts not in ends] == []
 
 
+def test_the_walk_of_a_schema_names_as_many_files_as_it_says():
+    walk = read("docs/architecture.md").split("**A JSON Schema, from its text")[1].split("\n\n**A token")[0]
+    count = int(re.search(r"(\d+) files, and one of `rules` for each type", walk)[1])
+    named = {name.split("/")[-1] for row in re.findall(r"^\| `.*\| (.*) \|$", walk, re.MULTILINE)
+             for name in re.findall(r"`([a-z0-9_/]+)`", row)}
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "*.cc"], capture_output=True, text=True, check=True)
+    modules = {pathlib.PurePosixPath(path).stem for path in listed.stdout.splitlines()}
+    assert named - modules == set()
+    assert len(named - {"number_rules"}) == count, "number_rules stands for the other types"
+
+
 def anchors(page: str) -> set:
     """Those that GitHub gives to the page's headings; a name that comes again has a number."""
     text = re.sub(r"^ *(```|~~~).*?^ *\1 *$", "", page, flags=re.MULTILINE | re.DOTALL)
