@@ -98,6 +98,7 @@ TokenSearch ClosingMasks::SearchOf(const TokenStepper& stepper) const {
 
 MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, State state, const MaskRef& mask,
                              int tokens_left, NewMasks new_masks) {
+  ++asked_;
   if (tokens_left > kFrom) return mask;
   const RowStates& states = stepper.states();
   const RowStates::Scratch scratch(states);

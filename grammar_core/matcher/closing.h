@@ -58,6 +58,8 @@ class ClosingMasks {
 
   // Of what was learnt, roughly.
   [[nodiscard]] std::int64_t held_bytes() const;
+  // Calls of Narrow() so far, for tests: a row asks once for each place.
+  [[nodiscard]] std::int64_t asked() const { return asked_; }
 
   // For the other bound that texts may have.
   [[nodiscard]] CharacterMasks& characters() { return characters_; }
@@ -81,6 +83,7 @@ class ClosingMasks {
 
   static constexpr std::size_t kMaxKnown = 1 << 14;
 
+  std::int64_t asked_ = 0;
   CharacterMasks characters_;
   // Never null; apart, as they know the automaton, which callers of this do not see.
   std::unique_ptr<Endings> endings_;

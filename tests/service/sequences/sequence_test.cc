@@ -178,6 +178,28 @@ TEST_F(SequenceTest, TokensLeftCloseTheText) {
   EXPECT_TRUE(row.finished());
 }
 
+// As a stream moves it: each move takes back so many tokens, mostly none, and then takes some.
+TEST_F(SequenceTest, ATokenFindsTheNarrowedMaskThatWasMadeForIt) {
+  const auto closing = std::make_shared<ClosingMasks>();
+  Sequence row(Compile("json_schema", R"({"type":"array","uniqueItems":true,)"
+                                      R"("items":{"type":"string"}})"),
+               {.closing = closing});
+  row.SetRemaining(12);
+  std::vector<SequencePosition> held;  // by the reply, until the next step's
+  std::int64_t asked = 0;
+  for (const TokenId token : Bytes(R"(["a","b"])")) {
+    ASSERT_TRUE(row.FillPositions({}, &held).ok());
+    EXPECT_EQ(closing->asked(), ++asked);
+    ASSERT_TRUE(row.Rollback(0).ok());
+    ASSERT_TRUE(row.Take(token).ok());
+    EXPECT_EQ(closing->asked(), asked) << row.token_count();
+  }
+  // What was made for another place says nothing of this one.
+  ASSERT_TRUE(row.Rollback(1).ok());
+  ASSERT_TRUE(row.Take(']').ok());
+  EXPECT_EQ(closing->asked(), asked + 1);
+}
+
 TEST_F(SequenceTest, TooFewTokensLeftForAnyTextTakeNothingAway) {
   Sequence row(Compile("regex", "a*bcd"), {});
   row.SetRemaining(3);
