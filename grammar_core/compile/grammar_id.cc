@@ -39,14 +39,13 @@ std::string OptionsText(const GrammarOptions& options) {
       options.spelling == JsonSpelling::kCanonical ? ",canonical" : "");
 }
 
-}  // namespace
-
-std::string GrammarId(const ParsedSource& parsed, absl::string_view tokenizer_hash) {
-  const GrammarSource& source = parsed.source;
+// Of `source` with `text` in its text's place.
+std::string Sha256Of(absl::string_view format, const GrammarSource& source, absl::string_view text,
+                     absl::string_view tokenizer_hash) {
   std::string fields;
-  AppendField(kGrammarFormat, &fields);
+  AppendField(format, &fields);
   AppendField(source.kind, &fields);
-  AppendField(NormalText(parsed), &fields);
+  AppendField(text, &fields);
   AppendField(OptionsText(source.options), &fields);
   for (const GrammarSource::Document& document : source.documents) {
     AppendField(document.uri, &fields);
@@ -56,11 +55,21 @@ std::string GrammarId(const ParsedSource& parsed, absl::string_view tokenizer_ha
   return Sha256Hex(fields);
 }
 
+}  // namespace
+
+std::string GrammarId(const ParsedSource& parsed, absl::string_view tokenizer_hash) {
+  return Sha256Of(kGrammarFormat, parsed.source, NormalText(parsed), tokenizer_hash);
+}
+
 absl::StatusOr<std::string> GrammarId(const GrammarSource& source, absl::string_view tokenizer_hash,
                                       const Limits& limits) {
   const absl::StatusOr<ParsedSource> parsed = ParseSource(source, limits);
   if (!parsed.ok()) return parsed.status();
   return GrammarId(*parsed, tokenizer_hash);
+}
+
+std::string SourceHash(const GrammarSource& source, absl::string_view tokenizer_hash) {
+  return Sha256Of("as written", source, source.text, tokenizer_hash);
 }
 
 }  // namespace maskd

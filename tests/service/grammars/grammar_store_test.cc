@@ -126,5 +126,72 @@ TEST(GrammarStoreTest, CallersTakeTurnsByTheirTexts) {
   EXPECT_TRUE(waiting.empty());
 }
 
+// What is refused costs no more than its bytes: a text that is no JSON shows whether it was read.
+TEST(GrammarStoreTest, ALongTextThatNobodyCanCompileIsNotRead) {
+  SilenceLog();
+  Config config;
+  config.warm_up_ms = 0;
+  config.compile_queue = 1;
+  StoreMachinery machinery;
+  machinery.compiles = StoreMachinery::Compiles::kWhenTaken;
+  const auto tokenizers = TokenizerStore::Load({}, 1 << 20);
+  ASSERT_TRUE(tokenizers.ok()) << tokenizers.status();
+  GrammarStore grammars(config, nullptr, std::move(machinery));
+  const auto get = [&](const GrammarTarget& target) {
+    return grammars.Get(target, (*tokenizers)->all().front());
+  };
+  const auto reason = [&](const GrammarTarget& target) {
+    return ErrorReason(get(target).status());
+  };
+  GrammarTarget wrong;
+  wrong.source = GrammarSource{"choice", "[" + std::string(6'000, ' '), {}};
+  GrammarTarget short_wrong;
+  short_wrong.source = GrammarSource{"choice", "[", {}};
+  GrammarTarget other_spelling = TextOf('A', true);
+  other_spelling.source->text += " ";
+  EXPECT_EQ(reason(wrong), "INVALID_GRAMMAR");
+  const auto first = get(TextOf('A', true));
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(reason(wrong), "COMPILE_QUEUE_FULL");
+  EXPECT_EQ(reason(TextOf('B', true)), "COMPILE_QUEUE_FULL");
+  EXPECT_EQ(reason(short_wrong), "INVALID_GRAMMAR");
+  EXPECT_EQ(reason(TextOf('a', false)), "COMPILE_QUEUE_FULL");
+  // What is known by its bytes is found, or joined.
+  EXPECT_TRUE(get(TextOf('A', true)).ok());
+  EXPECT_EQ(reason(other_spelling), "COMPILE_QUEUE_FULL");
+  grammars.TakeCompile()();
+  const auto same = get(other_spelling);
+  ASSERT_TRUE(same.ok()) << same.status();
+  EXPECT_EQ(same->id, first->id);
+  EXPECT_TRUE(same->ticket.ready());
+  EXPECT_EQ(reason(wrong), "INVALID_GRAMMAR");
+}
+
+// As where its grammar has left the cache: what was read is known, and is read again to compile.
+TEST(GrammarStoreTest, AKnownTextIsCompiledAnew) {
+  SilenceLog();
+  Config config;
+  config.warm_up_ms = 0;
+  StoreMachinery machinery;
+  machinery.compiles = StoreMachinery::Compiles::kWhenTaken;
+  const auto tokenizers = TokenizerStore::Load({}, 1 << 20);
+  ASSERT_TRUE(tokenizers.ok()) << tokenizers.status();
+  GrammarStore grammars(config, nullptr, std::move(machinery));
+  const auto compile = [&](char name) {
+    const auto request = grammars.Get(TextOf(name, true), (*tokenizers)->all().front());
+    EXPECT_TRUE(request.ok()) << request.status();
+    EXPECT_FALSE(request->ticket.ready());
+    grammars.TakeCompile()();
+    const cache::CompileResult grammar = request->ticket.result();
+    EXPECT_TRUE(grammar.ok()) << grammar.status();
+    EXPECT_EQ((*grammar)->id(), request->id);
+    return request->id;
+  };
+  const std::string id = compile('A');
+  compile('B');
+  grammars.Shrink(grammars.held_bytes());  // the one used last stays
+  EXPECT_EQ(compile('A'), id);
+}
+
 }  // namespace
 }  // namespace maskd::service
