@@ -206,6 +206,11 @@ TermId StateTerms::Encoded(CharTerm text, Spelling spelling, TermId tail) const 
   return automaton_.store_.Cat(automaton_.store_.Encode(text, {spelling}), tail);
 }
 
+TermId StateTerms::BodyOf(TermId cell) const {
+  const MutexLock lock(&automaton_.mutex_);
+  return automaton_.lowering_.RuleBody(automaton_.store_.term(cell));
+}
+
 TermId StateTerms::WithoutBound(TermId cell) const {
   const MutexLock lock(&automaton_.mutex_);
   TermStore& store = automaton_.store_;

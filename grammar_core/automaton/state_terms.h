@@ -33,6 +33,8 @@ class StateTerms {
   [[nodiscard]] TermId Choice(const std::vector<TermId>& branches) const;
   // The characters `text`, spelled so, before `tail`.
   [[nodiscard]] TermId Encoded(CharTerm text, Spelling spelling, TermId tail) const;
+  // The body of the rule that a Call term `cell` calls.
+  [[nodiscard]] TermId BodyOf(TermId cell) const;
   // An Encode term `cell` of characters of one set, as if there could be any number of them.
   [[nodiscard]] TermId WithoutBound(TermId cell) const;
   // The And term `both` without its part `part`.

@@ -44,7 +44,8 @@ MaskStore::MaskStore(const TokenIndex* index, std::int64_t max_bytes)
       tries_({.entries = kMaxClasses, .bytes = max_bytes / kPartOfOthers}),
       exits_({.entries = kMaxClasses, .bytes = max_bytes / kPartOfOthers}),
       texts_after_({}),
-      runs_({.entries = kMaxRuns, .bytes = max_bytes / kPartOfOthers}) {}
+      runs_({.entries = kMaxRuns, .bytes = max_bytes / kPartOfOthers}),
+      text_(StoreMask(index_->text(), {}, {})) {}
 
 std::int64_t Exits::held_bytes() const {
   return static_cast<std::int64_t>(sizeof(*this) + ends.capacity() * sizeof(ends[0])) +

@@ -99,6 +99,9 @@ class MaskStore {
   MaskRef TokensWithin(const CharacterClass& characters);
   std::shared_ptr<const TokenTrie> TrieOf(const CandidateClass& candidates);
 
+  // The index's tokens that a text may begin with.
+  [[nodiscard]] const MaskRef& text() const { return text_; }
+
   // The exits stored under `key`, or null.
   std::shared_ptr<const Exits> FindExits(const Hash128& key);
   void PutExits(const Hash128& key, std::shared_ptr<const Exits> exits);
@@ -203,6 +206,7 @@ class MaskStore {
   Runs runs_;
   Mutex dense_mutex_;
   std::shared_ptr<const Masks> dense_ ABSL_GUARDED_BY(dense_mutex_) = std::make_shared<Masks>();
+  const MaskRef text_;
 };
 
 }  // namespace maskd

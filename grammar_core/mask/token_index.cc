@@ -8,7 +8,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cassert>
 #include <cstddef>
+#include <iterator>
+#include <string>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -17,6 +21,23 @@
 #include "grammar_core/base/utf8.h"
 
 namespace maskd {
+namespace {
+
+// Whether `bytes` are a character's first ones, and not all of them. Of each first byte the range
+// of second bytes reaches one end of all of them.
+bool BeginsCharacter(absl::string_view bytes) {
+  const auto size =
+      static_cast<std::size_t>(Utf8SequenceBytes(static_cast<unsigned char>(bytes.front())));
+  if (bytes.size() >= size) return false;
+  return std::ranges::any_of(std::array{'\x80', '\xBF'}, [&](char filler) {
+    std::string whole(bytes);
+    whole.resize(size, filler);
+    std::size_t at = 0;
+    return DecodeUtf8(whole, &at).has_value();
+  });
+}
+
+}  // namespace
 
 TokenIndex::TokenIndex(std::shared_ptr<const Vocabulary> vocabulary)
     : vocabulary_(std::move(vocabulary)),
@@ -25,7 +46,8 @@ TokenIndex::TokenIndex(std::shared_ptr<const Vocabulary> vocabulary)
       shorter_(kIndexedChars + 1, TokenMask(vocabulary_->size())),
       well_formed_(vocabulary_->size()),
       ascii_(vocabulary_->size()),
-      holds_spaces_beyond_ascii_(vocabulary_->size()) {
+      holds_spaces_beyond_ascii_(vocabulary_->size()),
+      text_(vocabulary_->size()) {
   SortTokens();
   trie_ = std::make_shared<const TokenTrie>(EntriesOf(sorted_));
   for (const TokenId id : sorted_) IndexToken(id);
@@ -36,6 +58,11 @@ TokenIndex::TokenIndex(std::shared_ptr<const Vocabulary> vocabulary)
     common_runs_.push_back({set, std::make_shared<const RunIndex>(*vocabulary_, set)});
   }
   digits_are_alone_ = FindDigitsAlone();
+  std::ranges::transform(contains_, holders_.begin(), &TokenMask::CountAllowed);
+  std::vector<TokenId> no_text;
+  std::ranges::copy_if(sorted_, std::back_inserter(no_text),
+                       [&](TokenId id) { return !text_.Allows(id); });
+  no_text_ = std::make_unique<const TokenTrie>(EntriesOf(no_text));
 }
 
 // Nodes of a trie are parts of tokens: only those that may be of a number are entered.
@@ -65,8 +92,8 @@ std::shared_ptr<const RunIndex> TokenIndex::CommonRuns(const std::bitset<256>& s
 }
 
 std::int64_t TokenIndex::held_bytes() const {
-  const auto masks = static_cast<std::int64_t>(contains_.size() + shorter_.size() + 3);
-  std::int64_t bytes = masks * ascii_.held_bytes() + trie_->held_bytes() +
+  const auto masks = static_cast<std::int64_t>(contains_.size() + shorter_.size() + 4);
+  std::int64_t bytes = masks * ascii_.held_bytes() + trie_->held_bytes() + no_text_->held_bytes() +
                        static_cast<std::int64_t>(sorted_.capacity() * sizeof(TokenId) +
                                                  rank_.capacity() * sizeof(rank_[0]));
   for (const Runs& common : common_runs_) bytes += common.runs->held_bytes();
@@ -96,10 +123,14 @@ void TokenIndex::IndexToken(TokenId id) {
   int characters = 0;
   for (std::size_t at = 0; at < bytes.size(); ++characters) {
     const std::optional<std::uint32_t> character = DecodeUtf8(bytes, &at);
-    if (!character.has_value()) return;
+    if (!character.has_value()) {
+      if (BeginsCharacter(bytes.substr(at))) text_.Allow(id);
+      return;
+    }
     if (SpacesBeyondAscii().Contains(*character)) holds_spaces_beyond_ascii_.Allow(id);
   }
   well_formed_.Allow(id);
+  text_.Allow(id);
   if (characters <= kIndexedChars) shorter_[characters].Allow(id);
 }
 
@@ -137,6 +168,32 @@ void TokenIndex::SortByBytes(std::vector<TokenId>* ids) const {
 std::vector<TokenId> TokenIndex::TokensHolding(unsigned char ascii) const {
   std::vector<TokenId> ids;
   contains_[ascii].VisitAllowed([&](TokenId id) { ids.push_back(id); });
+  return ids;
+}
+
+// Bitmaps are looked at from the rarest character on: most words are told by the first.
+std::vector<TokenId> TokenIndex::TokensHolding(absl::string_view text) const {
+  assert(!text.empty());
+  std::vector<unsigned char> characters;
+  for (const char byte : text)
+    if (absl::ascii_isascii(static_cast<unsigned char>(byte))) characters.push_back(byte);
+  std::ranges::sort(characters, {}, [&](unsigned char c) { return std::pair(holders_[c], c); });
+  characters.erase(std::unique(characters.begin(), characters.end()), characters.end());
+  std::vector<const std::int32_t*> holders;
+  for (const unsigned char c : characters) holders.push_back(contains_[c].words().data());
+  std::vector<TokenId> ids;
+  const auto words = static_cast<std::size_t>(ascii_.word_count());
+  for (std::size_t i = 0; i < words; ++i) {
+    std::uint32_t word = ~std::uint32_t{0};
+    for (std::size_t n = 0; n < holders.size() && word != 0; ++n)
+      word &= static_cast<std::uint32_t>(holders[n][i]);
+    for (; word != 0; word &= word - 1) {
+      const auto id =
+          static_cast<TokenId>(i * 32 + static_cast<std::size_t>(std::countr_zero(word)));
+      if (id < vocabulary_->size() && absl::StrContains(vocabulary_->TokenBytes(id), text))
+        ids.push_back(id);
+    }
+  }
   return ids;
 }
 

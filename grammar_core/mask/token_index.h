@@ -6,6 +6,7 @@
 #ifndef MASKD_GRAMMAR_CORE_MASK_TOKEN_INDEX_H_
 #define MASKD_GRAMMAR_CORE_MASK_TOKEN_INDEX_H_
 
+#include <array>
 #include <bitset>
 #include <cstdint>
 #include <memory>
@@ -81,6 +82,12 @@ class TokenIndex {
   void SortByBytes(std::vector<TokenId>* ids) const;
   // The ordinary tokens that hold an ASCII character, ascending.
   [[nodiscard]] std::vector<TokenId> TokensHolding(unsigned char ascii) const;
+  // Those that hold `text`, which is not empty. Costs one pass over the bitmaps of its characters.
+  [[nodiscard]] std::vector<TokenId> TokensHolding(absl::string_view text) const;
+
+  // The ordinary tokens that a text of UTF-8 may begin with, and a trie of the others.
+  [[nodiscard]] const TokenMask& text() const { return text_; }
+  [[nodiscard]] const TokenTrie& no_text() const { return *no_text_; }
 
   // The runs of JSON's white space or of digits, made beforehand; null for another set.
   [[nodiscard]] std::shared_ptr<const RunIndex> CommonRuns(const std::bitset<256>& set) const;
@@ -125,6 +132,9 @@ class TokenIndex {
   };
   std::vector<Runs> common_runs_;
   bool digits_are_alone_ = false;
+  std::array<int, 128> holders_ = {};  // tokens by the ASCII character that they hold
+  TokenMask text_;                     // well-formed, or so up to the beginning of a character
+  std::unique_ptr<const TokenTrie> no_text_;
 };
 
 }  // namespace maskd

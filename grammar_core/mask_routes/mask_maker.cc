@@ -114,6 +114,8 @@ std::span<const MaskMaker::FormRoute> MaskMaker::FormRoutes() {
        [](M& m, TermId state, P parts, B mask) { return m.MakeByCounts(state, parts, mask); }},
       {MaskRoute::kRuns, KindBits({K::kRepeat}),
        [](M& m, TermId state, P parts, B mask) { return m.MakeByRuns(state, parts, mask); }},
+      {MaskRoute::kFreeText, KindBits({K::kEncode, K::kCall, K::kRepeat}),
+       [](M& m, TermId state, P parts, B mask) { return m.MakeByFreeText(state, parts, mask); }},
       {MaskRoute::kExits, KindBits({K::kEncode}),
        [](M& m, TermId state, P, B mask) { return m.MakeByExits(state, mask); }},
       {MaskRoute::kEnds, KindBits({K::kNumber}),

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,11 +17,13 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/strings/string_view.h"
 
 #include "grammar_core/base/work.h"
 #include "grammar_core/mask/mask_builder.h"
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/mask/token_mask.h"
+#include "grammar_core/mask_routes/free_text.h"
 #include "grammar_core/mask_routes/joined_names.h"
 #include "grammar_core/mask_routes/mask_routes.h"
 #include "grammar_core/mask_routes/walk_states.h"
@@ -83,6 +86,7 @@ class MaskMaker {
   bool MakeByLength(TermId state, const Parts& parts, MaskBuilder* mask);
   bool MakeByCounts(TermId state, const Parts& parts, MaskBuilder* mask);
   bool MakeByRuns(TermId state, const Parts& parts, MaskBuilder* mask);
+  bool MakeByFreeText(TermId state, const Parts& parts, MaskBuilder* mask);
   bool MakeByExits(TermId state, MaskBuilder* mask);
   bool MakeByEnds(const Parts& parts, MaskBuilder* mask);
   // Not a row of the table: the routes for choices and runs call it.
@@ -172,6 +176,24 @@ class MaskMaker {
   [[nodiscard]] bool IsName(TermId state) const;
   // Adds those; false for another state, and where they cannot be read beside those added before.
   bool JoinNames(TermId state, JoinedNames* names);
+  // Whether `spine` is a rule, a repeat or a choice that may begin with a free text, or that text;
+  // of so many within one another.
+  bool BeginsFreely(TermId spine, int levels);
+  bool MakeByFreeBody(TermId state, const Parts& parts, MaskBuilder* mask);
+  // The tokens that begin a text and that a free text may refuse, sorted; null if `work` failed.
+  std::optional<std::vector<TokenId>> SuspectsOf(const AbsentTexts& text);
+  // What bytes alone may read of the tail of a free text.
+  TermId TextBehind(TermId tail);
+  // Adds the tokens that no text begins with, where the free text of `cell` may end before them, or
+  // within them, and `tail` takes the rest.
+  void AddNoText(TermId cell, WalkStates::State tail, MaskBuilder* mask);
+  // Whether a token is text of `cell`, and then, if it is not all of it, of `tail`.
+  bool EndsWithin(TermId cell, WalkStates::State tail, absl::string_view token);
+  // Whether it is such where its text before `end` may end anywhere.
+  bool TakesRest(absl::string_view token, std::size_t end, WalkStates::State tail);
+  bool TakesAll(absl::string_view bytes, WalkStates::State state);
+  // The tokens that hold one of `texts`, as ends; null if `work` failed.
+  std::shared_ptr<const Exits> TokensHolding(CharTerm texts);
   bool IsWorthExits(TermId cell);
   std::shared_ptr<const Exits> ExitsOf(TermId text, unsigned char byte);
   std::shared_ptr<const Exits> EndsOf(TermId cell);

@@ -23,6 +23,8 @@ constexpr std::array<MaskRouteInfo, kMaskRoutes> kTable = {{
      "two masks of simpler patterns, and a walk of the tokens between them"},
     {MaskRoute::kRuns, "runs", "a run of bytes of one small set before a tail",
      "the tail's mask, and what tokens hold behind such a run"},
+    {MaskRoute::kFreeText, "free_text", "text in which certain texts do not come",
+     "the mask of any text, and a walk of the tokens that hold one of them"},
     {MaskRoute::kExits, "exits", "a wide string before a tail",
      "the string's mask, and what tokens hold behind its quote"},
     {MaskRoute::kEnds, "ends", "a number before a tail",

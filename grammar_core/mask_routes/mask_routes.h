@@ -28,12 +28,13 @@ enum class MaskRoute : std::uint8_t {
   kLength,
   kCounts,
   kRuns,
+  kFreeText,
   kExits,
   kEnds,
   kWalk,
   kClosure,
 };
-inline constexpr std::size_t kMaskRoutes = 11;
+inline constexpr std::size_t kMaskRoutes = 12;
 
 // A row of the table, in words.
 struct MaskRouteInfo {

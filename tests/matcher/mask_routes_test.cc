@@ -50,6 +50,12 @@ constexpr char kNulls[] = R"({"type":"array","items":{"type":["null","boolean"]}
 constexpr char kStrings[] = R"({"type":"array","items":{"type":"string"}})";
 constexpr char kNumbers[] = R"({"type":"array","items":{"type":"number","minimum":1}})";
 
+constexpr char kTriggered[] =
+    R"({"type":"structural_tag","format":{"type":"triggered_tags","triggers":["<call>"],"tags":[)"
+    R"({"type":"tag","begin":"<call>","content":{"type":"const_string","value":"x"},"end":""}]}})";
+constexpr char kTextWithout[] =
+    R"({"type":"structural_tag","format":{"type":"any_text","excludes":["<call>"]}})";
+
 // Tokens 65 and 66 are taken by their names.
 constexpr char kMarkedText[] = "start: (text <[65]> /[0-9]+/)* text\ntext: /[a-z ]*/\n";
 constexpr char kMarkOrText[] = "start: <[65]> \"x\" | <[66]> | /[a-z]+/\n";
@@ -79,6 +85,10 @@ const std::vector<Row>& Rows() {
       {"StringWithin", "json_schema", kStrings, "[\"ab", R::kExits},
       {"SecondString", "json_schema", kStrings, "[\"a\",\"", R::kExits, kCompact},
       {"StringBeforeItsQuote", "json_schema", kStrings, "[\"a\",", R::kWalk, kCompact},
+      {"TextBeforeATrigger", "structural_tag", kTriggered, "", R::kFreeText},
+      {"TextBehindIt", "structural_tag", kTriggered, "<call>x", R::kFreeText},
+      {"TextWithout", "structural_tag", kTextWithout, "a", R::kFreeText},
+      {"TextWithoutWhereOneBegins", "structural_tag", kTextWithout, "a<ca", R::kFreeText},
       {"NumberWithin", "json_schema", kNumbers, "[1", R::kEnds},
       {"NumberBehindItsPoint", "json_schema", kNumbers, "[1.", R::kEnds},
       {"NumberBehindAComma", "json_schema", kNumbers, "[1,", R::kEnds, kCompact},

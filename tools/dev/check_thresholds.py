@@ -26,9 +26,9 @@ FACTS = {
     "kRoot", "kAllNodes", "kNoToken", "kAnyLength", "kFirstOwn",
     # Bits of a packed word, and seeds of hashes.
     "kShort", "kLong", "kPacked", "kSingle", "kRest", "kRests", "kIds", "kOffsetBits", "kOffsets", "kFree", "kNowhere", "kCodeMask", "kTags", "kHasTwins", "kIdMask", "kBitsPerWord", "kBits", "kDepthSeed",
-    "kNamedAsTerms", "kCut", "kSignature", "kPassed", "kEndOfText", "kAnyEnd", "kOdd", "kPlace", "kEvenSeed", "kOddSeed",
+    "kNamedAsTerms", "kCut", "kSignature", "kPassed", "kEndOfText", "kAnyEnd", "kHolding", "kOdd", "kPlace", "kEvenSeed", "kOddSeed",
     # Unicode, UTF-8, JSON's escapes and punctuation, and symbols of a table.
-    "kAsciiEnd", "kAscii", "kSpaces", "kBeyond", "kFirst", "kContinuationBits", "kHexBits",
+    "kAsciiEnd", "kFirstBeyondAscii", "kAscii", "kSpaces", "kBeyond", "kFirst", "kContinuationBits", "kHexBits",
     "kHexDigits", "kHighFirst", "kLowFirst", "kLowLast", "kAstralFirst", "kHalfBits", "kHalfMask",
     "kBackslashAndU", "kBrace", "kLineFeedBrace", "kQuote", "kQuoteColon", "kBraces", "kThree",
     "kMemberPunctuation", "kBlockPunctuation", "kItemPunctuation",
