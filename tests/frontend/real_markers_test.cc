@@ -1,6 +1,7 @@
-// Answers over real vocabularies: every family's transcripts (tests/families) as a model tokenises
-// them, markers as the vocabulary's own tokens, over every vocabulary, whether it has the family's
-// markers or not. Each token must be in the mask of its step.
+// Answers over real vocabularies: every family's transcripts (tests/families), and what chat
+// templates write (tests/peers/template_answers.jsonl), as a model tokenises them, markers as the
+// vocabulary's own tokens, over every vocabulary, whether it has the family's markers or not. Each
+// token must be in the mask of its step, and the answer reads back as the message that it is.
 //
 // Needs scripts/fetch-vocab; a vocabulary that is not there is said aloud and skipped.
 #include <algorithm>
@@ -11,12 +12,16 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/completion/fewest_tokens.h"
+#include "grammar_core/frontend/chat/answer_plan.h"
+#include "grammar_core/frontend/chat/answer_reader.h"
 #include "grammar_core/frontend/chat/family.h"
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/tokenizer/canonical_encoder.h"
@@ -27,6 +32,7 @@
 namespace maskd {
 namespace {
 
+using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;  // members come as they were declared
 
 struct RealVocabulary {
@@ -109,15 +115,43 @@ class RealMarkersTest : public testing::TestWithParam<RealVocabulary> {
     return std::find_first_of(tokens.begin(), last, stops.begin(), stops.end()) != last;
   }
 
-  [[nodiscard]] std::shared_ptr<const CompiledGrammar> Compile(const std::string& family,
-                                                               const OrderedJson& row) const {
+  static GrammarSource SourceOf(const std::string& family, const OrderedJson& row) {
     OrderedJson source = {{"family", family}, {"request", row["request"]}};
     for (const char* key : {"reasoning", "strictness"})
       if (row.contains(key)) source[key] = row[key];
+    return {"chat", source.dump()};
+  }
+
+  [[nodiscard]] std::shared_ptr<const CompiledGrammar> Compile(const std::string& family,
+                                                               const OrderedJson& row) const {
     Budget budget = Budget::Unlimited();
-    auto made = CompileGrammar({"chat", source.dump()}, space_, Limits(), budget);
+    auto made = CompileGrammar(SourceOf(family, row), space_, Limits(), budget);
     EXPECT_TRUE(made.ok()) << made.status();
     return made.ok() ? *made : nullptr;
+  }
+
+  // What the tokens read as, in the form of transcripts. Ids of calls are there where `has_ids`.
+  [[nodiscard]] Json Read(const std::string& family, const OrderedJson& row,
+                          const std::vector<TokenId>& tokens, bool has_ids) const {
+    Budget budget = Budget::Unlimited();
+    auto plan = AnswerPlan::Make(SourceOf(family, row), &space_->markers(), Limits(), budget);
+    EXPECT_TRUE(plan.ok()) << plan.status();
+    if (!plan.ok()) return {};
+    AnswerReader reader(*std::move(plan));
+    for (const TokenId token : tokens) reader.ReadToken(token);
+    reader.End();
+    const ChatMessage& message = reader.message();
+    Json made = Json::object();
+    if (!message.reasoning.empty()) made["reasoning_content"] = message.reasoning;
+    if (!message.content.empty()) made["content"] = message.content;
+    for (const ChatCall& call : message.calls) {
+      Json arguments = Json::parse(call.arguments, nullptr, false);
+      if (arguments.is_discarded()) arguments = call.arguments;
+      Json one = {{"name", call.name}, {"arguments", std::move(arguments)}};
+      if (has_ids) one["id"] = call.id;
+      made["tool_calls"].push_back(std::move(one));
+    }
+    return made;
   }
 
   static bool Takes(const std::shared_ptr<const CompiledGrammar>& grammar,
@@ -157,9 +191,50 @@ TEST_P(RealMarkersTest, TakeTheTranscriptsOfEveryFamily) {
       const std::vector<TokenId> tokens = Tokens(row["text"].get<std::string>());
       if (!by_masks && EndsBefore(tokens)) continue;
       EXPECT_EQ(Takes(grammar, tokens, by_masks), row["takes"].get<bool>());
+      if (!row.contains("message")) continue;
+      const Json message(row["message"]);
+      EXPECT_EQ(Read(family, row, tokens, absl::StrContains(message.dump(), "\"id\":")), message);
     }
   }
   std::cout << GetParam().name << ": " << texts << " answers\n";
+}
+
+// White space around content is not compared: templates add and strip it.
+Json Stripped(Json message) {
+  if (!message.contains("content")) return message;
+  const std::string content = message["content"].get<std::string>();
+  message["content"] = std::string(absl::StripAsciiWhitespace(content));
+  if (message["content"] == "") message.erase("content");
+  return message;
+}
+
+// The first line has the request of all.
+TEST_P(RealMarkersTest, WhatTemplatesWriteIsTakenAndReadsBack) {
+  std::ifstream lines(absl::StrCat(MASKD_SOURCE_DIR, "/tests/peers/template_answers.jsonl"));
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));
+  const OrderedJson request = OrderedJson::parse(line);
+  int texts = 0;
+  int left_out = 0;
+  while (std::getline(lines, line)) {
+    SCOPED_TRACE(line);
+    OrderedJson row = OrderedJson::parse(line);
+    row["request"] = request["request"];
+    const std::string family = row["family"].get<std::string>();
+    const std::vector<TokenId> tokens = Tokens(row["text"].get<std::string>());
+    if (EndsBefore(tokens)) {
+      ++left_out;
+      continue;
+    }
+    const auto grammar = Compile(family, row);
+    ASSERT_NE(grammar, nullptr);
+    EXPECT_TRUE(Takes(grammar, tokens, true));
+    EXPECT_EQ(Stripped(Read(family, row, tokens, false)), Stripped(Json(row["message"])));
+    ++texts;
+  }
+  EXPECT_GT(texts, 0);
+  std::cout << GetParam().name << ": " << texts << " answers, " << left_out
+            << " hold a stop token of this vocabulary\n";
 }
 
 // Where the vocabulary has a marker, its spelling in other tokens is data.

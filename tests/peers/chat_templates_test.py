@@ -4,7 +4,8 @@ The templates are the 70 that llama-cpp-python's source archive ships (scripts/l
 which family is held to it, with which mode of reasoning, what begins and ends the model's turn, and whether the template
 writes content beside calls as reasoning (`content_beside_calls`); or why none is
 (`without`); or which of its answers differ and why (`differs`). White space around content is not compared: templates
-add and strip it. Over bytes.
+add and strip it. Over bytes; tests/frontend/real_markers_test.cc has the same answers, which
+`chat_templates_test.py write FOLDER` puts into tests/peers/template_answers.jsonl, over real vocabularies.
 """
 
 import json
@@ -23,6 +24,7 @@ import chat_templates  # noqa: E402
 
 ROOT = pathlib.Path(__file__).parents[2]
 TABLE: dict[str, dict[str, Any]] = json.loads(pathlib.Path(__file__).with_name("chat_templates.json").read_text())
+WRITTEN = ROOT / "tests/peers/template_answers.jsonl"
 HELD = [name for name, row in TABLE.items() if "family" in row]
 
 
@@ -93,9 +95,27 @@ def test_a_template_without_calls_has_none(name: str, folder: pathlib.Path) -> N
     assert not any("tool_calls" in each["message"] for each in made)
 
 
+def written(folder: pathlib.Path) -> str:
+    """The request, then the answers of all templates that read back equal, a line each."""
+    lines = [json.dumps({"request": {"tools": chat_templates.TOOLS}}) + "\n"]
+    lines += [json.dumps({"template": name, "family": TABLE[name]["family"],
+                          **{key: each[key] for key in ("reasoning", "text", "message")}}, ensure_ascii=False) + "\n"
+              for name in HELD if "differs" not in TABLE[name]
+              for each in transcripts((folder / f"{name}.jinja").read_text(), TABLE[name])]
+    return "".join(lines)
+
+
+def test_the_written_answers_are_those_of_the_templates(folder: pathlib.Path) -> None:
+    assert WRITTEN.read_text() == written(folder), f"write it again: {pathlib.Path(__file__).name} write FOLDER"
+
+
 def test_nine_in_ten_are_the_bar() -> None:
     """Of the templates that write calls. The bar itself is 90 %; what is reached is kept."""
     can_call = [row for row in TABLE.values() if row.get("without") != "it writes no calls"]
     equal = [row for row in can_call if "family" in row and "differs" not in row]
     print(f"{len(equal)} of {len(can_call)} templates that write calls read back equal")
     assert len(equal) >= 61
+
+
+if __name__ == "__main__" and sys.argv[1:2] == ["write"]:
+    WRITTEN.write_text(written(pathlib.Path(sys.argv[2])))
