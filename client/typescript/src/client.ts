@@ -2,7 +2,7 @@
 
 import {type CallOptions, type ClientUnaryCall, Metadata, type ServiceError} from "@grpc/grpc-js";
 
-import {type Connect, DEFAULT_RETRY, dial, jittered, metadataOf, sleep} from "./connect.js";
+import {callDeadline, type Connect, DEFAULT_RETRY, dial, jittered, metadataOf, sleep} from "./connect.js";
 import {Code, fromCall, MaskdError} from "./errors.js";
 import {
   type CheckRequest,
@@ -35,7 +35,7 @@ export class Client {
    * INVALID_ARGUMENT (no address), UNAVAILABLE with the address and the system's own words.
    */
   static async connect(address: string, options: Connect = {}): Promise<Client> {
-    const deadline = Date.now() + (options.waitForServerMs ?? 0);
+    const deadline = performance.now() + (options.waitForServerMs ?? 0);
     for (;;) {
       const client = new Client(address, options, dial(CompileServiceClient, address, options),
           dial(TokenizerServiceClient, address, options));
@@ -46,7 +46,7 @@ export class Client {
         client.close();
         const said = fromCall(error);
         const isFinal = said.code !== Code.UNAVAILABLE || said.message.includes("EACCES");
-        if (isFinal || Date.now() >= deadline) throw said;
+        if (isFinal || performance.now() >= deadline) throw said;
       }
       await sleep(10);
     }
@@ -122,7 +122,7 @@ export class Client {
 
   /** One unary call with its retries. */
   private async ask<Q, R>(method: Unary<Q, R>, request: Q): Promise<R> {
-    const deadline = Date.now() + (this.options.callTimeoutMs ?? 30_000);
+    const deadline = performance.now() + (this.options.callTimeoutMs ?? 30_000);
     const retry = {...DEFAULT_RETRY, ...this.options.retry};
     let delay = retry.firstDelayMs;
     for (let tries = 1;; ++tries) {
@@ -131,7 +131,7 @@ export class Client {
       } catch (error) {
         const said = fromCall(error);
         const wait = said.retryAfterMs ?? (said.code === Code.UNAVAILABLE ? jittered(delay) : undefined);
-        if (wait === undefined || tries >= retry.maxAttempts || Date.now() + wait >= deadline) {
+        if (wait === undefined || tries >= retry.maxAttempts || performance.now() + wait >= deadline) {
           throw said.at(this.address);
         }
         await sleep(wait);
@@ -143,7 +143,8 @@ export class Client {
   private askOnce<Q, R>(method: Unary<Q, R>, request: Q, deadline: number): Promise<R> {
     const metadata = metadataOf(this.options) ?? new Metadata();
     return new Promise((resolve, reject) => {
-      method(request, metadata, {deadline}, (error, response) => error ? reject(error) : resolve(response));
+      method(request, metadata, {deadline: callDeadline(deadline)},
+          (error, response) => error ? reject(error) : resolve(response));
     });
   }
 }

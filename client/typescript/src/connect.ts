@@ -62,6 +62,12 @@ export function metadataOf(connect: Connect): Metadata | undefined {
   return metadata;
 }
 
+/**
+ * What gRPC is told of a call's end, `deadline` by performance.now(). It takes times of day, and those may jump: so each
+ * try has a new one, and only what is left is held to.
+ */
+export const callDeadline = (deadline: number): number => Date.now() + deadline - performance.now();
+
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Between half and all of a delay, so that many callers do not come back at once. */

@@ -4,7 +4,7 @@ import type {CallOptions, ClientUnaryCall, Metadata as GrpcMetadata, ServiceErro
 import {Metadata} from "@grpc/grpc-js";
 
 import {Loads, LookPace, shuffled} from "./balance.js";
-import {type Connect, dial, metadataOf} from "./connect.js";
+import {callDeadline, type Connect, dial, metadataOf} from "./connect.js";
 import {type CompileRequest, CompileServiceClient} from "./gen/maskd/v1/compile_service.js";
 import {MaskServiceClient, type Welcome} from "./gen/maskd/v1/mask_service.js";
 import {type Resolve, serversOf} from "./resolve.js";
@@ -27,7 +27,7 @@ type Unary<Q, R> = (request: Q, metadata: GrpcMetadata, options: Partial<CallOpt
 
 function ask<Q, R>(method: Unary<Q, R>, request: Q, connect: Connect, deadline: number): Promise<R> {
   return new Promise((resolve, reject) => {
-    method(request, metadataOf(connect) ?? new Metadata(), {deadline},
+    method(request, metadataOf(connect) ?? new Metadata(), {deadline: callDeadline(deadline)},
         (error, response) => error ? reject(error) : resolve(response));
   });
 }
@@ -64,7 +64,7 @@ export class Asker {
     for (const server of [...this.connections.keys()]) {
       if (!asked.includes(server)) this.drop(server);
     }
-    const deadline = Date.now() + LOAD_ANSWER_MS;
+    const deadline = performance.now() + LOAD_ANSWER_MS;
     const answers = await Promise.all(asked.map((server) => this.askOne(server, own, deadline)));
     const loads = new Loads();
     asked.forEach((server, i) => {
@@ -159,7 +159,7 @@ export class Spreader {
 
   /** The stream could not go there. */
   leaveAlone(address: string): void {
-    this.aloneUntil.set(address, Date.now() + LEFT_ALONE_MS);
+    this.aloneUntil.set(address, performance.now() + LEFT_ALONE_MS);
   }
 
   /** Hands over the grammars, if they are wanted. */
@@ -210,7 +210,7 @@ export class Spreader {
   }
 
   private askAll(own: Own): Promise<Loads> {
-    const now = Date.now();
+    const now = performance.now();
     const mayAsk = (server: string): boolean => server === own.address || (this.aloneUntil.get(server) ?? 0) <= now;
     return this.asker.ask(this.servers.filter(mayAsk), own);
   }
@@ -242,7 +242,7 @@ export class Spreader {
 
   private async compile(place: string, grammars: readonly CompileRequest[]): Promise<void> {
     if (grammars.length === 0) return;
-    const deadline = Date.now() + this.options.compileTimeoutMs;
+    const deadline = performance.now() + this.options.compileTimeoutMs;
     const client = dial(CompileServiceClient, place, this.options.connect);
     try {
       for (const grammar of grammars) await ask(client.compile.bind(client), grammar, this.options.connect, deadline);
