@@ -12,11 +12,15 @@ WORKDIR /src
 COPY scripts/install-deps scripts/
 RUN scripts/install-deps build
 COPY . .
+# The time in the bill of materials.
+ARG SOURCE_DATE_EPOCH=0
 RUN cmake --preset release -DMASKD_BUILD_TESTS=OFF -DMASKD_BUILD_BENCH=OFF -DMASKD_LIBRARY_ALONE=OFF \
     && cmake --build --preset release --target maskd \
     && scripts/image-root build/release/service/maskd /root-of-image \
     && install -D -m 0644 LICENSE /root-of-image/usr/share/doc/maskd/LICENSE \
-    && python3 packaging/notices.py build/release maskd >/root-of-image/usr/share/doc/maskd/third-party-notices
+    && python3 packaging/notices.py build/release maskd >/root-of-image/usr/share/doc/maskd/third-party-notices \
+    && SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH} python3 packaging/sbom.py --image build/release \
+        >/root-of-image/usr/share/doc/maskd/maskd.cdx.json
 
 FROM scratch
 ARG VERSION=0.2.0

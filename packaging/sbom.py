@@ -2,6 +2,7 @@
 """Prints a bill of materials (CycloneDX 1.6, JSON) of a release's artefacts.
 
     packaging/sbom.py BUILD FOLDER     FOLDER: the artefacts, whose digests it has
+    packaging/sbom.py --image BUILD    of the container's image: the server and its shared libraries
 
 It has what is linked into maskd, maskctl and libmaskd, what they need of Debian, and what stands in this
 repository and was written elsewhere, as parts.py finds it. The clients of other languages are sources: what
@@ -57,27 +58,27 @@ def artefact(path: pathlib.Path) -> dict:
             "hashes": [{"alg": "SHA-256", "content": digest}]}
 
 
-def bill(build: pathlib.Path, folder: pathlib.Path) -> dict:
-    """The whole bill of a build and the folder of its artefacts."""
+def bill(build: pathlib.Path, files: list, what: str, programs: dict) -> dict:
+    """The whole bill of a build's `programs` and of files; `what` names all that together."""
     version = (parts.ROOT / "VERSION").read_text("utf-8").strip()
     seconds = int(os.environ.get("SOURCE_DATE_EPOCH") or parts.run("git", "log", "-1", "--format=%ct"))
     time = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
-    files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != "SHA256SUMS")
     components, dependencies = [], []
-    for name, target in parts.targets().items():
+    for name in programs:
+        target = parts.targets()[name]
         inside = parts.linked_in(build, target)
         outside = parts.needed(build / target)
         components += [part for part in inside + outside if reference(part) not in map(reference, components)]
         dependencies.append({"ref": name, "dependsOn": sorted({reference(part) for part in inside + outside})})
     ours = [{"type": kind, "bom-ref": name, "name": name, "version": version, "licenses": licences("Apache-2.0")}
-            for name, kind in PROGRAMS.items()]
+            for name, kind in programs.items()]
     digests = [artefact(path) for path in files]
-    whole = {"type": "application", "bom-ref": "release", "name": "maskd release", "version": version}
-    dependencies.append({"ref": "release", "dependsOn": [*PROGRAMS, *(each["bom-ref"] for each in digests)]})
+    whole = {"type": "application", "bom-ref": "whole", "name": what, "version": version}
+    dependencies.append({"ref": "whole", "dependsOn": [*programs, *(each["bom-ref"] for each in digests)]})
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
-        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(digests))}",
+        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, json.dumps([what, digests]))}",
         "metadata": {"timestamp": time.isoformat().replace("+00:00", "Z"), "component": whole},
         "components": ours + [component(part) for part in components] + digests,
         "dependencies": dependencies,
@@ -86,7 +87,14 @@ def bill(build: pathlib.Path, folder: pathlib.Path) -> dict:
 
 def main() -> None:
     """Prints JSON to standard output."""
-    print(json.dumps(bill(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])), indent=1))
+    if sys.argv[1] == "--image":
+        build = pathlib.Path(sys.argv[2]).resolve()
+        said = bill(build, [], f"maskd image {build.name}", {"maskd": PROGRAMS["maskd"]})
+    else:
+        build, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
+        files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != "SHA256SUMS")
+        said = bill(build, files, "maskd release", PROGRAMS)
+    print(json.dumps(said, indent=1))
 
 
 if __name__ == "__main__":
