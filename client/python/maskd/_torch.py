@@ -52,7 +52,7 @@ def supported(device: str | Any) -> tuple[str, ...]:
         return ("auto", "cpu") if kind in ("cpu", "xpu") else ("auto", "cpu", "torch_native")
     if torch.version.hip is not None:
         return ("auto", "cpu", "torch_compile", "torch_native")
-    return ("auto", "cpu", "triton", "torch_compile", "torch_native")
+    return _NAMES
 
 
 class TorchApplier:
@@ -62,9 +62,9 @@ class TorchApplier:
         applier.warm_up(row_counts=[1, 8, 64], dtypes=[logits.dtype])
         result.apply(applier, logits, {7: 0})                                         # each step
 
-    name    "auto", "cpu", "triton", "torch_compile", "torch_native"; None: MASKD_APPLIER in the environment,
-            or else "auto". A name that is not known, or not supported on the device, is refused here, with
-            the device and those that are.
+    name    "auto", "cpu", "cuda", "triton", "torch_compile", "torch_native"; None: MASKD_APPLIER in the
+            environment, or else "auto". A name that is not known, or not supported on the device, is
+            refused here, with the device and those that are.
     width   logits of a row; `vocab_size`: tokens that masks speak of, by default the width. What is past it
             becomes minus infinity in the rows named.
     masks   that are kept on the device, for rows that have them again.
@@ -89,7 +89,10 @@ class TorchApplier:
         self._masks = masks
         self._kept: OrderedDict[int, int] = OrderedDict()  # serial: place in the table
         self.place = torch.device("cpu") if self.name == "cpu" else self.device  # where masks are made
-        self._mask = _torch_kernels.MAKERS[self.name](self)
+        try:
+            self._way = _torch_kernels.MAKERS[self.name](self)
+        except MaskdError as error:
+            raise _unsupported(self.name, error.message, self.device) from error
         self._table = self._make_table()
         self.traffic = Traffic(0, 0, 0)  # of the last application
 
@@ -116,40 +119,49 @@ class TorchApplier:
         if not masks:
             self.traffic = Traffic(0, 0, 0)
             return
-        rows_at, words, sent = self._send(self._pack(masks))
-        if logits.device.type == self.place.type:
-            self._mask(logits, rows_at, words)
-            self.traffic = Traffic(sent, 0, len(masks) * self.width)
-        else:
-            self._mask_on_host(logits, rows_at, words)
+        batch = self._pack(masks)
+        sent = self._send(batch.packed())
+        self._way.mask_batch(logits, self._table, sent, batch.counts())
+        self._count(logits, len(masks), 4 * sent.numel())
 
     def apply_bitmask(self, logits: Any, bitmask: Any, rows: Any = None) -> None:
         """Masks logits by rows of words as engines keep them: int32, numpy or torch, on the host or, then
-        nothing is sent, on the logits' device. Row i of the bitmask masks logits row rows[i], by default row i."""
+        nothing is sent, on the logits' device. Row i of the bitmask masks logits row rows[i], by default row i.
+
+        A CUDA graph may capture it with words and rows that lie on the device. Rows are then not looked at
+        here: those that there are none of are passed over by "cuda" and "triton"."""
         self._check(logits)
         torch = self.torch
         words = torch.as_tensor(bitmask)
         if words.dtype != torch.int32 or words.dim() != 2 or words.shape[1] * 32 < self.vocab_size:
             raise MaskdError("INVALID_ARGUMENT", f"bitmask: is {words.dtype} of {tuple(words.shape)}, not int32 "
                              f"rows of {(self.vocab_size + 31) // 32} words and more")
-        order = torch.arange(words.shape[0]) if rows is None else torch.as_tensor(rows)
-        if order.numel() != words.shape[0]:
+        order = None if rows is None else torch.as_tensor(rows)
+        if order is not None and order.numel() != words.shape[0]:
             raise MaskdError("INVALID_ARGUMENT", f"rows: are {order.numel()}, the bitmask has {words.shape[0]}")
-        if not order.numel():
+        if not words.shape[0]:
             return
-        if int(order.min()) < 0 or int(order.max()) >= logits.shape[0]:
+        self._check_order(order, words.shape[0], logits)
+        is_there = words.device.type == self.place.type
+        self._way.mask_bitmask(logits, None if order is None else order.to(self.place), words,
+                               self._table[_VOCABULARY])
+        self._count(logits, words.shape[0], 0 if is_there else words.numel() * 4)
+
+    def _check_order(self, order: Any, count: int, logits: Any) -> None:
+        if order is None:
+            good = count <= logits.shape[0]
+        elif order.device.type == "cuda" and self.torch.cuda.is_current_stream_capturing():
+            good = True
+        else:
+            good = int(order.min()) >= 0 and int(order.max()) < logits.shape[0]
+        if not good:
             raise MaskdError("OUT_OF_RANGE", f"rows: are not all of the {logits.shape[0]} rows of logits")
-        plane = self._table[_VOCABULARY].repeat(words.shape[0], 1)
-        least = min(self.words, words.shape[1])
-        plane[:, :least] &= words[:, :least].to(plane.device)
-        plane[:, least:] = 0
-        order = order.to(plane.device)
-        if logits.device.type != plane.device.type:
-            self._mask_on_host(logits, order, plane)
-            return
-        self._mask(logits, order, plane)
-        sent = 0 if words.device.type == plane.device.type else words.numel() * 4
-        self.traffic = Traffic(sent, 0, order.numel() * self.width)
+
+    def _count(self, logits: Any, rows: int, sent: int) -> None:
+        """Of an application: masks are sent to the device or, where the host makes them, logits travel."""
+        is_there = self.place.type == logits.device.type
+        back = 0 if is_there else rows * self.width * logits.element_size()
+        self.traffic = Traffic(back if self.place.type == "cpu" else sent, back, rows * self.width)
 
     def _check(self, logits: Any) -> None:
         torch = self.torch
@@ -159,6 +171,8 @@ class TorchApplier:
         if kind.type != self.device.type or (None not in (kind.index, self.device.index)
                                              and kind.index != self.device.index):
             raise MaskdError("INVALID_ARGUMENT", f"logits: lie on {kind}, the applier is for {self.device}")
+        if self.width > 1 and logits.stride(1) != 1:
+            raise MaskdError("INVALID_ARGUMENT", "logits: do not lie side by side in their rows")
         if logits.dtype not in (torch.float32, torch.float16, torch.bfloat16):
             raise MaskdError("INVALID_ARGUMENT", f"logits: are {logits.dtype}, not one of float32, float16, bfloat16")
 
@@ -231,24 +245,12 @@ class TorchApplier:
                                      device=self._table.device)
             self._table = self.torch.cat((self._table, more))
 
-    def _send(self, batch: "_Batch") -> tuple[Any, Any, int]:
-        """The masks' rows of logits and words, on the device, and the bytes that were sent."""
-        data = batch.packed()
+    def _send(self, data: np.ndarray) -> Any:
+        """It on the device, in one copy."""
         staged = self.torch.from_numpy(data)
         if self.place.type == "cuda":
             staged = staged.pin_memory()
-        sent = staged.to(self.place, non_blocking=True)
-        words = _torch_kernels.place_words(self._table, sent, batch.counts(), self.words)
-        return sent[:len(batch.rows)], words, 0 if self.place.type == "cpu" else data.nbytes
-
-    def _mask_on_host(self, logits: Any, rows: Any, words: Any) -> None:
-        """The rows named, and no other, go to the host and back."""
-        named = rows.long().to(logits.device)
-        picked = logits[named].cpu()
-        self._mask(picked, self.torch.arange(len(rows)), words)
-        logits[named] = picked.to(logits.device)
-        size = picked.numel() * picked.element_size()
-        self.traffic = Traffic(size, size, picked.numel())
+        return staged.to(self.place, non_blocking=True)
 
 
 class _Batch(NamedTuple):
@@ -323,18 +325,24 @@ def _choose(name: str | None, device: Any, anywhere: bool) -> str:
     """Settles the name. Errors: INVALID_ARGUMENT (not known), UNIMPLEMENTED (not here)."""
     asked = os.environ.get("MASKD_APPLIER", "auto") if name is None else name
     known = supported(device)
-    where = f"on {device}; supported: {', '.join(known)}"
     if asked not in _NAMES:
-        raise MaskdError("INVALID_ARGUMENT", f'applier "{asked}" is not known {where}')
+        raise MaskdError("INVALID_ARGUMENT", f'applier "{asked}" is not known on {device}; supported: '
+                         f"{', '.join(known)}")
     if asked == "auto":
-        asked = next((each for each in ("triton", "torch_native") if each in known
-                      and not _torch_kernels.why_not(each)), "cpu")
-    elif asked not in known and not (anywhere and asked in _torch_kernels.MAKERS):
-        raise MaskdError("UNIMPLEMENTED", f'applier "{asked}" is not supported {where}')
+        return next((each for each in ("triton", "torch_native") if each in known
+                     and not _torch_kernels.why_not(each)), "cpu")
+    if asked not in known and not anywhere:
+        raise _unsupported(asked, "", device)
     why = _torch_kernels.why_not(asked)
     if why:
-        raise MaskdError("UNIMPLEMENTED", f'applier "{asked}" is not supported ({why}) {where}')
+        raise _unsupported(asked, why, device)
     return asked
+
+
+def _unsupported(name: str, why: str, device: Any) -> MaskdError:
+    reason = f" ({why})" if why else ""
+    return MaskdError("UNIMPLEMENTED", f'applier "{name}" is not supported{reason} on {device}; supported: '
+                      f"{', '.join(supported(device))}")
 
 
 def masks_of(handle: int, targets: Sequence[tuple[int, int, int]]) -> list[TorchMask]:
