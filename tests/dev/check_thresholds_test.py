@@ -19,7 +19,7 @@ def make_tree(tmp_path):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     for room in module.ROOMS:
-        (tmp_path / "grammar_core" / room).mkdir(parents=True)
+        (tmp_path / room).mkdir(parents=True)
     facts = "".join(f"constexpr int {name} = 1;\n" for name in sorted(module.FACTS))
     (tmp_path / "grammar_core/mask/facts.h").write_text(facts, encoding="utf-8")
     (tmp_path / "docs/design").mkdir(parents=True)
@@ -51,7 +51,7 @@ def test_a_number_without_a_row_is_found(tree):
 
 def test_another_value_is_found(tree):
     found = check(tree, "constexpr int kMaxDepth = 1'001;\n", ROW.format(value="1000"))
-    assert found == ["grammar_core/terms/a.cc kMaxDepth is 1001, docs/design/thresholds.md says 1000"]
+    assert found == ["terms/a.cc kMaxDepth is 1001, docs/design/thresholds.md says 1000"]
 
 
 def test_a_row_of_no_constant_is_found(tree):
@@ -62,6 +62,13 @@ def test_a_row_of_no_constant_is_found(tree):
 def test_a_row_that_does_not_say_what_chose_it_is_found(tree):
     page = "| `terms/a.cc kMaxDepth` | `1` | levels |   |\n"
     assert any("lacks" in line for line in check(tree, "constexpr int kMaxDepth = 1;\n", page))
+
+
+def test_a_number_of_the_service_has_a_row_that_names_its_whole_path(tree):
+    (tree / "service/streams/a.h").write_text("  static constexpr std::chrono::milliseconds kTurn{5};\n",
+                                              encoding="utf-8")
+    assert "service/streams/a.h kTurn: docs/design/thresholds.md has no row" in check(tree, "", "")[0]
+    assert check(tree, "", "| `service/streams/a.h kTurn` | `5` | how long a turn is | a run |\n") == []
 
 
 def test_texts_are_no_numbers(tree):
