@@ -66,6 +66,15 @@ def test_nobody_there():
     assert error.value.code == "UNAVAILABLE"
 
 
+@pytest.mark.parametrize("address, right", [
+    ("/run/maskd.sock", "unix:/run/maskd.sock"), ("http://maskd:7411/", "maskd:7411")])
+def test_a_misspelt_address_is_refused_at_once(address, right):
+    with pytest.raises(maskd.MaskdError) as error:
+        maskd.Client(address, timeout_s=3600)
+    assert error.value.code == "INVALID_ARGUMENT"
+    assert f'"{right}"' in str(error.value)
+
+
 def test_tokenizers(client):
     (tokenizer,) = client.tokenizers()
     assert tokenizer["name"] == "bytes"

@@ -6,6 +6,8 @@ import random
 import re
 import subprocess
 import sys
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -46,6 +48,29 @@ def forms(monkeypatch):
 
     monkeypatch.setattr(MaskReader, "read", counted)
     return seen
+
+
+def test_a_wait_for_a_server_does_not_go_by_the_clock_of_the_day(monkeypatch):
+    """The clock goes back by an hour while there is no server."""
+    begin, now = time.monotonic(), time.time
+    monkeypatch.setattr(time, "time", lambda: now() - (3600 if time.monotonic() - begin > 0.1 else 0))
+    said = []
+
+    def connect():
+        with pytest.raises(maskd.MaskdError) as error:
+            plain.Client("unix:/nowhere/maskd.sock", timeout_s=0.5)
+        said.append(str(error.value))
+
+    connecting = threading.Thread(target=connect, daemon=True)
+    connecting.start()
+    connecting.join(60)
+    assert said
+    assert "no server at unix:/nowhere/maskd.sock within 0.5s" in said[0]
+
+
+def test_who_finds_no_server_is_told_why():
+    with pytest.raises(maskd.MaskdError, match="last error: .*unix:/nowhere/maskd.sock: "):
+        plain.Client("unix:/nowhere/maskd.sock", timeout_s=0.5)
 
 
 def place_left_out(welcome):

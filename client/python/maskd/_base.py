@@ -420,6 +420,15 @@ def reject_unknown(options: Mapping[str, Any], known: AbstractSet[str]) -> None:
                          f"{min(unknown)}: is not one of {', '.join(sorted(known))}")
 
 
+def reject_misspelt(address: str) -> None:
+    """Errors: INVALID_ARGUMENT, at once, for what gRPC would look up as a name until the time is over."""
+    if address.startswith("/"):
+        raise MaskdError("INVALID_ARGUMENT", f'address: a Unix socket is "unix:{address}"')
+    if address.startswith(("http://", "https://")):
+        server = address.split("://", 1)[1].rstrip("/")
+        raise MaskdError("INVALID_ARGUMENT", f'address: without "http", as "{server}"')
+
+
 def _compile_request(grammar: Grammar, tokenizer: str) -> dict[str, Any]:
     return {"tokenizer": tokenizer, "grammar": grammar.to_json()}
 

@@ -14,7 +14,7 @@ from maskd._answers import AnswerDelta, AnswerSize, Outcomes, Position, RefusedT
 from maskd._answers import RowState, StepResultBase, ToolCallDelta
 from maskd._applier import Applier
 from maskd._base import ClientBase, Ids, MaskTable, Opening, StepBase, StreamBase, check_chains
-from maskd._base import each_as_bytes, reject_unknown
+from maskd._base import each_as_bytes, reject_misspelt, reject_unknown
 from maskd._errors import NAMES, MaskdError
 from maskd._grammar import Grammar
 from maskd._masking import planes
@@ -403,7 +403,10 @@ class Client(_abi.Handle, ClientBase):
     """
 
     def __init__(self, address: str | Sequence[str], timeout_s: float = 5.0) -> None:
-        names = _abi.strings([address] if isinstance(address, str) else address)
+        addresses = [address] if isinstance(address, str) else address
+        for each in addresses:
+            reject_misspelt(each)
+        names = _abi.strings(addresses)
         super().__init__(_abi.new("client_connect_any", names, len(names), int(timeout_s * 1000)),
                          "client_free")
 

@@ -20,7 +20,8 @@ from google.rpc import error_details_pb2, status_pb2
 from maskd import _abi, _buffers
 from maskd._answers import Answer, AnswerDelta, AnswerSize, Position, RefusedToken, RowResult
 from maskd._answers import RowState, StepResultBase, ToolCallDelta
-from maskd._base import ClientBase, Opening, StepBase, StreamBase, reject_unknown
+from maskd._base import ClientBase, Opening, StepBase, StreamBase, reject_misspelt
+from maskd._base import reject_unknown
 from maskd._errors import NAMES, MaskdError
 from maskd._grammar import Compiled, Grammar
 from maskd._masking import Row
@@ -31,6 +32,8 @@ from maskd.v1 import mask_service_pb2_grpc, tokenizer_service_pb2, tokenizer_ser
 
 _DICTIONARY_SIZE = 256
 _CALL_S = 120.0
+# For the words of a connection that has failed, which gRPC has at once.
+_CAUSE_S = 0.2
 _OPTIONS = {"dense_only", "dictionary_size", "read_ahead", "shared_memory", "submit_timeout_ms",
             "tokenizer_hash", "want_bias", "want_temperature"}
 _FORMS = [mask_service_pb2.ROW_FORM_SAME_AS, mask_service_pb2.ROW_FORM_ALLOWED_IDS,
@@ -398,18 +401,17 @@ class Client(ClientBase):
     def __init__(self, address: str, timeout_s: float = 5.0) -> None:
         if not isinstance(address, str) or address.startswith("local:"):
             raise MaskdError("UNIMPLEMENTED", "several addresses, and local ones, need libmaskd")
+        reject_misspelt(address)
         # Compiled grammars and dense masks may be larger than gRPC's 4 MiB.
         self._closed = False
         self._channel = grpc.insecure_channel(
             address, options=[("grpc.max_receive_message_length", -1)])
-        try:
-            grpc.channel_ready_future(self._channel).result(timeout_s)
-        except grpc.FutureTimeoutError:
-            self._channel.close()
-            raise MaskdError("UNAVAILABLE", f"{address}: nobody there within "
-                             f"{int(timeout_s * 1000)} ms") from None
         compiles = compile_service_pb2_grpc.CompileServiceStub(self._channel)
         tokenizers = tokenizer_service_pb2_grpc.TokenizerServiceStub(self._channel)
+        if not self._is_there(timeout_s):
+            cause = self._cause(tokenizers)
+            self._channel.close()
+            raise MaskdError("UNAVAILABLE", f"no server at {address} within {timeout_s:g}s: {cause}")
         self._methods = {
             "Compile": (compiles.Compile, compile_service_pb2.CompileRequest),
             "Check": (compiles.Check, compile_service_pb2.CheckRequest),
@@ -418,6 +420,29 @@ class Client(ClientBase):
             "ListTokenizers": (tokenizers.ListTokenizers,
                                tokenizer_service_pb2.ListTokenizersRequest),
         }
+
+    def _is_there(self, timeout_s: float) -> bool:
+        """Waits for the connection. grpc.channel_ready_future() would wait by the time of day."""
+        ready = threading.Event()
+
+        def look(state: grpc.ChannelConnectivity) -> None:
+            if state is grpc.ChannelConnectivity.READY:
+                ready.set()
+
+        self._channel.subscribe(look, try_to_connect=True)
+        try:
+            return ready.wait(timeout_s)
+        finally:
+            self._channel.unsubscribe(look)
+
+    @staticmethod
+    def _cause(tokenizers: Any) -> str:
+        """Why there is no connection, in the system's own words."""
+        try:
+            tokenizers.GetTokenizer(tokenizer_service_pb2.GetTokenizerRequest(), timeout=_CAUSE_S)
+        except grpc.RpcError as error:
+            return error.details() or ""
+        return "it has come since"
 
     def call(self, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """One call of protos/maskd/v1 with JSON both ways; `method` is an rpc's name."""
