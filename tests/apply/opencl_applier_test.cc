@@ -198,6 +198,61 @@ TEST_F(OpenClTest, B3OnlyFinishedMasksAreSent) {
   EXPECT_EQ(bytes_of_64(MaskRow::Dense(0, words)), 64 * (kRowBytes + std::ssize(words) * 4));
 }
 
+// What the driver is told to move, counted in the table of its functions; one at a time.
+class CountedMoves {
+ public:
+  CountedMoves() : api_(const_cast<OpenClApi&>(OpenCl())), before_(api_) {
+    to_device = from_device = 0;
+    read_ = before_.clEnqueueReadBuffer;
+    write_ = before_.clEnqueueWriteBuffer;
+    api_.clEnqueueReadBuffer = [](cl_command_queue queue, cl_mem from, cl_bool blocking,
+                                  std::size_t at, std::size_t bytes, void* to, cl_uint count,
+                                  const cl_event* wait, cl_event* event) {
+      from_device += static_cast<std::int64_t>(bytes);
+      return read_(queue, from, blocking, at, bytes, to, count, wait, event);
+    };
+    api_.clEnqueueWriteBuffer = [](cl_command_queue queue, cl_mem to, cl_bool blocking,
+                                   std::size_t at, std::size_t bytes, const void* from,
+                                   cl_uint count, const cl_event* wait, cl_event* event) {
+      to_device += static_cast<std::int64_t>(bytes);
+      return write_(queue, to, blocking, at, bytes, from, count, wait, event);
+    };
+  }
+  ~CountedMoves() { api_ = before_; }
+  CountedMoves(const CountedMoves&) = delete;
+  CountedMoves& operator=(const CountedMoves&) = delete;
+
+  inline static std::int64_t to_device = 0;
+  inline static std::int64_t from_device = 0;
+
+ private:
+  inline static decltype(OpenClApi::clEnqueueReadBuffer) read_ = nullptr;
+  inline static decltype(OpenClApi::clEnqueueWriteBuffer) write_ = nullptr;
+  OpenClApi& api_;
+  const OpenClApi before_;
+};
+
+// peers.md A4: of logits in host memory the rows named go to the device and come back, with their
+// masks, and never the plane.
+TEST_F(OpenClTest, A4RowsNamedAreMovedAndNotThePlane) {
+  constexpr std::int64_t kWidth = 32'000;
+  constexpr std::int64_t kMaskBytes = 32 + kWidth / 8;
+  const auto applier = Make({.always_copy = true});
+  ASSERT_NE(applier, nullptr);
+  const std::vector<std::int32_t> none(MaskWordCount(kWidth));
+  const std::vector<std::vector<std::int64_t>> batches = {{5, 127}, {0}, {1, 16, 30}};
+  for (const auto& named : batches) {
+    LogitsPlane plane(LogitsType::kBFloat16, 128, kWidth);
+    std::vector<MaskRow> rows;
+    for (const std::int64_t row : named) rows.push_back(MaskRow::Dense(row, none));
+    const CountedMoves moves;
+    ASSERT_TRUE(applier->Apply({.vocab_size = kWidth, .rows = rows}, plane.view()).ok());
+    const auto count = std::ssize(rows);
+    EXPECT_EQ(CountedMoves::to_device, count * (2 * kWidth + kMaskBytes));
+    EXPECT_EQ(CountedMoves::from_device, count * 2 * kWidth);
+  }
+}
+
 // Runs a kernel of the source alone, with the arguments as they stand in opencl_kernels.h.
 template <typename... Arguments>
 void RunKernel(const Engine& engine, const MaskProgram& program, const char* name,

@@ -268,6 +268,13 @@ def test_an_engine_with_another_vocabulary_does_not_start(sglang):
         sglang.create(None, other, WIDTH, {END})
 
 
+def test_a7_an_engine_on_a_device_without_a_kernel_does_not_start(sglang):
+    """Refused as the backend is made, not in the first constrained step."""
+    serving = types.SimpleNamespace(device="hpu")
+    with pytest.raises(RuntimeError, match="no kernel masks logits on hpu; supported: cpu, cuda, xpu, musa, npu"):
+        sglang.create(serving, Tokenizer(), WIDTH, {END})
+
+
 @pytest.mark.skipif(IS_REAL, reason="SGLang's own gate has a test of its own")
 def test_the_gate_of_reasoning_holds_the_grammar_back(sglang, monkeypatch):
     monkeypatch.setattr(fake_sglang.SERVING, "reasoning_parser", "of a model")

@@ -23,7 +23,15 @@ from maskd._errors import MaskdError
 from maskd._grammar import Grammar
 from maskd._vocabulary import check_vocabulary
 from maskd.batch import BatchRows
-from maskd_sglang._grammar import MaskdGrammar, MaskdReasonerGrammar, allocate, apply, move, stats_of
+from maskd_sglang._grammar import (
+    DEVICES,
+    MaskdGrammar,
+    MaskdReasonerGrammar,
+    allocate,
+    apply,
+    move,
+    stats_of,
+)
 
 _log = logging.getLogger("maskd.sglang")
 _ANY_JSON = "$$ANY$$"
@@ -168,6 +176,9 @@ def create(server_args: Any, tokenizer: Any, vocab_size: int,
         raise RuntimeError("maskd-sglang: tensor parallelism is not supported: each rank would ask the "
                            "server alone, and ranks that end a request at different steps wait for "
                            "each other for ever")
+    device = str(getattr(server_args, "device", None) or "cpu").partition(":")[0]
+    if device not in DEVICES:  # which sampling would notice in the first constrained step
+        raise RuntimeError(f"maskd-sglang: no kernel masks logits on {device}; supported: {', '.join(DEVICES)}")
     backend = MaskdBackend(settings, tokenizer, vocab_size, eos_token_ids or (), _white_space(serving))
     if not serving.reasoning_parser:
         return backend

@@ -235,13 +235,16 @@ def move(vocab_mask: Any, device: Any) -> Any:
     return vocab_mask if isinstance(vocab_mask, np.ndarray) else vocab_mask.to(device, non_blocking=True)
 
 
+# Where logits may lie, by torch's types: SGLang's kernels, NPU's, and maskd's in host memory.
+_BY_KERNEL = ("cuda", "xpu", "musa")
+DEVICES = ("cpu", *_BY_KERNEL, "npu")
 _appliers: list[Applier] = []
 
 
 def apply(logits: Any, vocab_mask: Any) -> None:
     """By SGLang's own kernel on a device, by maskd's appliers in host memory."""
     kind = "cpu" if isinstance(logits, np.ndarray) else logits.device.type
-    if kind in ("cuda", "xpu", "musa"):
+    if kind in _BY_KERNEL:
         _device_kernel()(logits, vocab_mask)
     elif kind == "npu":
         import sgl_kernel_npu  # noqa: F401, PLC0415
