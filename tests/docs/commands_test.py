@@ -57,6 +57,7 @@ NOT_HERE = {
     ("README.md", "scripts/quickstart"): "tests/docs/quickstart_test.py; the other line runs this test",
     ("docs/appliers.md", "build/release/bench/apply_bench"): "measures, for minutes",
     ("docs/appliers.md", "build/release/tests/apply/opencl_check"): "needs a GPU",
+    ("docs/appliers.md", "tests/python/on_gpu"): "needs a GPU",
     ("docs/attacks.md", "maskctl attack"): "takes minutes; tests/attacks/attack_set_test.py",
     ("docs/chat.md", "$ maskctl family import"): "tests/peers/response_templates_test.py",
     ("docs/clients.md", "cmake --preset release"): "tests/packages/run_cpp_consumer",
