@@ -1,12 +1,5 @@
-// What is known is found under the cache's lock. What is not is joined or begun by the flights,
-// which look here once more: a compile may have ended between the two.
-//
-// Invariant  a grammar is in the cache before its flight has landed, so whoever comes after that
-//            finds it. No grammar is freed with the lock held.
-// Cost       a hit takes the lock for the look, and to measure the grammar again.
 #include "cache/grammar_cache.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "cpu/thread_priority.h"
@@ -68,13 +61,6 @@ absl::StatusOr<Ticket> GrammarCache::Get(const std::string& id, CompileWork work
       &pool_, turn);
   Report(OutcomeOf(ticket));
   return ticket;
-}
-
-absl::Status GrammarCache::CheckQueue(std::size_t coming) const {
-  const std::size_t idle = pool_.thread_count() - std::min(pool_.thread_count(), pool_.working());
-  if (pool_.waiting() + coming < pool_.queue_limit() + idle) return absl::OkStatus();
-  Report(metrics::CacheOutcome::kMiss);
-  return QueueFull(pool_);
 }
 
 CompileResult GrammarCache::Compile(const std::string& id, const CompileWork& work,

@@ -64,9 +64,6 @@ class GrammarCache {
                              std::shared_ptr<Share> share = nullptr,
                              const WorkPool::Turn& turn = {}) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Whether a compile can still wait, beside `coming` others that will. Errors: those of Get().
-  [[nodiscard]] absl::Status CheckQueue(std::size_t coming) const;
-
   // Whether Get() would need no compile.
   [[nodiscard]] bool Knows(const std::string& id) ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -26,13 +26,6 @@ absl::Status OwnCopy(const absl::Status& status) {
   return copy;
 }
 
-absl::Status QueueFull(const WorkPool& pool) {
-  return OverloadedError(
-      "COMPILE_QUEUE_FULL",
-      absl::StrCat("limit compile_queue is ", pool.queue_limit(), ", one more needed"),
-      kRetryAfterMs);
-}
-
 SingleFlight::Ticket::Ticket(CompileResult result)
     : flight_(std::make_shared<Flight>()), origin_(Origin::kKnown) {
   flight_->result = std::move(result);
@@ -100,7 +93,12 @@ absl::StatusOr<std::shared_ptr<SingleFlight::Flight>> SingleFlight::Start(
         Land(key, flight, OrOutOfMemory([&] { return work(flight->cancelled); }));
       },
       turn);
-  if (!job.has_value()) return QueueFull(*pool);
+  if (!job.has_value()) {
+    return OverloadedError(
+        "COMPILE_QUEUE_FULL",
+        absl::StrCat("limit compile_queue is ", pool->queue_limit(), ", one more needed"),
+        kRetryAfterMs);
+  }
   flight->pool = pool;
   flight->job = *job;
   flight->waiters = 1;

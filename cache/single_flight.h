@@ -39,9 +39,6 @@ using CompileWork = std::function<CompileResult(const std::atomic<bool>& cancell
 // the packaged library, where ThreadSanitizer does not see them; here each thread gets its own.
 absl::Status OwnCopy(const absl::Status& status);
 
-// The error of a caller for whose compile `pool` has no place: RESOURCE_EXHAUSTED, with a hint.
-absl::Status QueueFull(const WorkPool& pool);
-
 // Keyed by grammar id. It keeps no results: the cache does.
 class SingleFlight {
  private:

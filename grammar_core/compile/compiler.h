@@ -26,8 +26,6 @@ std::string GrammarId(const ParsedSource& parsed, absl::string_view tokenizer_ha
 // The same of a text. Errors: those of ParseSource().
 absl::StatusOr<std::string> GrammarId(const GrammarSource& source, absl::string_view tokenizer_hash,
                                       const Limits& limits);
-// The same of a text as it is written, which nobody has read: equal for equal bytes alone.
-std::string SourceHash(const GrammarSource& source, absl::string_view tokenizer_hash);
 
 absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompileGrammar(
     const GrammarSource& source, std::shared_ptr<TokenizerSpace> tokenizer, const Limits& limits,

@@ -39,13 +39,14 @@ std::string OptionsText(const GrammarOptions& options) {
       options.spelling == JsonSpelling::kCanonical ? ",canonical" : "");
 }
 
-// Of `source` with `text` in its text's place.
-std::string Sha256Of(absl::string_view format, const GrammarSource& source, absl::string_view text,
-                     absl::string_view tokenizer_hash) {
+}  // namespace
+
+std::string GrammarId(const ParsedSource& parsed, absl::string_view tokenizer_hash) {
+  const GrammarSource& source = parsed.source;
   std::string fields;
-  AppendField(format, &fields);
+  AppendField(kGrammarFormat, &fields);
   AppendField(source.kind, &fields);
-  AppendField(text, &fields);
+  AppendField(NormalText(parsed), &fields);
   AppendField(OptionsText(source.options), &fields);
   for (const GrammarSource::Document& document : source.documents) {
     AppendField(document.uri, &fields);
@@ -55,21 +56,11 @@ std::string Sha256Of(absl::string_view format, const GrammarSource& source, absl
   return Sha256Hex(fields);
 }
 
-}  // namespace
-
-std::string GrammarId(const ParsedSource& parsed, absl::string_view tokenizer_hash) {
-  return Sha256Of(kGrammarFormat, parsed.source, NormalText(parsed), tokenizer_hash);
-}
-
 absl::StatusOr<std::string> GrammarId(const GrammarSource& source, absl::string_view tokenizer_hash,
                                       const Limits& limits) {
   const absl::StatusOr<ParsedSource> parsed = ParseSource(source, limits);
   if (!parsed.ok()) return parsed.status();
   return GrammarId(*parsed, tokenizer_hash);
-}
-
-std::string SourceHash(const GrammarSource& source, absl::string_view tokenizer_hash) {
-  return Sha256Of("as written", source, source.text, tokenizer_hash);
 }
 
 }  // namespace maskd

@@ -1,6 +1,6 @@
 // From a request's target to a grammar, or to a ticket for the one that is being compiled. The id
-// comes first: it is made of the text alone, so a grammar that is known costs a hash and a look
-// (text_reader.h), and equal requests share one compile (cache/single_flight.h).
+// comes first: it is made of the text alone, so a grammar that is known costs a look, and equal
+// requests share one compile (cache/single_flight.h).
 //
 // Compile  in this order: the tenant's lease when it is asked for; room in memory on the compile
 //          thread, where waiting holds up no caller's thread; then the work; then the metrics, the
@@ -16,7 +16,6 @@
 #include <chrono>
 #include <thread>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -40,9 +39,11 @@ constexpr std::size_t kIdDigits = 64;
 constexpr std::size_t kLoggedDigits = 12;
 // Free pages have gone back and stores have shrunk several times by then.
 constexpr std::int64_t kMemoryRetryMs = 1'000;
+// Bytes of a text whose compile is short: six schemas of ten, of which none took 10 ms.
+constexpr std::size_t kShortTextBytes = 1024;
 // What a longer text's turn costs at most, in bytes: ten times as long a text takes three times as
 // long, so none costs more than 16 of the shortest.
-constexpr std::size_t kMostTextCost = 16 * TextReader::kShortBytes;
+constexpr std::size_t kMostTextCost = 16 * kShortTextBytes;
 
 // A limit counts work or memory, which the same text meets again; a caller's deadline passes once.
 bool IsLasting(const absl::Status& error) {
@@ -59,17 +60,13 @@ std::string KindLabel(const std::string& kind) {
 // What a grammar holds by now.
 std::int64_t HeldBytes(const cache::GrammarPtr& grammar) { return grammar->costs().held_bytes; }
 
-// That compile, and as many that read.
-int ThreadsOf(const Config& config, const StoreMachinery& machinery) {
-  if (machinery.compiles == StoreMachinery::Compiles::kWhenTaken) return 0;
-  return config.compile_threads > 0 ? static_cast<int>(config.compile_threads) : ProcessorCount();
-}
-
 cache::GrammarCache::Options CacheOptions(const Config& config, const StoreMachinery& machinery,
                                           cache::LiveGrammars* live) {
   cache::GrammarCache::Options options;
   options.capacity_bytes = PlanMemory(config).cache_bytes;
-  options.compile_threads = ThreadsOf(config, machinery);
+  options.compile_threads =
+      config.compile_threads > 0 ? static_cast<int>(config.compile_threads) : ProcessorCount();
+  if (machinery.compiles == StoreMachinery::Compiles::kWhenTaken) options.compile_threads = 0;
   options.compile_queue = static_cast<std::size_t>(config.compile_queue);
   // Masks are a part of their own (memory/part.h), but what keeps them alive is a grammar.
   options.held_bytes = [live](const cache::GrammarPtr& grammar) {
@@ -80,17 +77,6 @@ cache::GrammarCache::Options CacheOptions(const Config& config, const StoreMachi
   return options;
 }
 
-const GrammarSource& SourceOf(const std::variant<GrammarSource, ParsedSource>& source) {
-  const auto* const parsed = std::get_if<ParsedSource>(&source);
-  return parsed != nullptr ? parsed->source : std::get<GrammarSource>(source);
-}
-
-std::size_t BytesOf(const GrammarSource& source) {
-  std::size_t bytes = source.text.size();
-  for (const GrammarSource::Document& document : source.documents) bytes += document.text.size();
-  return bytes;
-}
-
 double SecondsBetween(Clock::TimePoint begin, Clock::TimePoint end) {
   return std::chrono::duration<double>(end - begin).count();
 }
@@ -98,7 +84,7 @@ double SecondsBetween(Clock::TimePoint begin, Clock::TimePoint end) {
 // A caller is a connection, and whoever a proxy speaks for on it. Short texts cost the same, long
 // ones their bytes up to a bound: what a compile takes is not known before it is done.
 cache::WorkPool::Turn TurnOf(const Caller& caller, std::size_t text_bytes) {
-  const bool is_short = text_bytes <= TextReader::kShortBytes;
+  const bool is_short = text_bytes <= kShortTextBytes;
   return {.owner = absl::StrCat(caller.identity, " ", caller.connection),
           .cost = is_short ? 1 : static_cast<std::int64_t>(std::min(text_bytes, kMostTextCost)),
           .is_short = is_short};
@@ -164,7 +150,6 @@ GrammarStore::GrammarStore(const Config& config, metrics::Metrics* metrics,
       machinery_(std::move(machinery)),
       warm_up_(config.warm_up_ms, static_cast<int>(config.look_ahead_masks)),
       live_(&HeldBytes),
-      texts_(ThreadsOf(config, machinery_)),
       cache_(CacheOptions(config, machinery_, &live_), metrics) {}
 
 std::vector<Pool> GrammarStore::pools() const {
@@ -187,41 +172,21 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& tar
       !allowed.ok()) {
     return allowed;
   }
-  absl::StatusOr<TextReader::Text> text = ReadText(*target.source, tokenizer, caller);
-  if (!text.ok()) return text.status();
+  const Clock::TimePoint begin = clock().Now();
+  absl::StatusOr<ParsedSource> parsed =
+      ParseSource(*target.source, limits_, tokenizer.space()->read_context());
+  if (metrics_ != nullptr) metrics_->TextRead(SecondsBetween(begin, clock().Now()));
+  if (!parsed.ok()) return parsed.status();
+  std::string id = GrammarId(*parsed, tokenizer.vocabulary().hash());
   if (tenant != nullptr) {
-    if (absl::Status allowed = tenant->CheckGrammar(text->id); !allowed.ok()) return allowed;
+    if (absl::Status allowed = tenant->CheckGrammar(id); !allowed.ok()) return allowed;
   }
-  Source source = text->parsed.has_value() ? Source(*std::move(text->parsed)) : *target.source;
-  absl::StatusOr<cache::Ticket> ticket = GetTicket(std::move(source), tokenizer, text->id, caller);
+  absl::StatusOr<cache::Ticket> ticket = GetTicket(*std::move(parsed), tokenizer, id, caller);
   if (!ticket.ok()) return ticket.status();
-  return Request{std::move(text->id), *std::move(ticket)};
+  return Request{std::move(id), *std::move(ticket)};
 }
 
-// A long text that would need a compile is not read where none can wait: what is refused then costs
-// no more than its bytes. So another spelling of a known grammar is refused, too.
-absl::StatusOr<TextReader::Text> GrammarStore::ReadText(const GrammarSource& source,
-                                                        const LoadedTokenizer& tokenizer,
-                                                        const Caller& caller) {
-  const absl::string_view vocabulary = tokenizer.vocabulary().hash();
-  const std::string hash = SourceHash(source, vocabulary);
-  const cache::WorkPool::Turn turn = TurnOf(caller, BytesOf(source));
-  if (!turn.is_short && !texts_.Knows(hash)) {
-    if (absl::Status room = cache_.CheckQueue(texts_.reading()); !room.ok()) return room;
-  }
-  const auto read = [&]() -> absl::StatusOr<TextReader::Text> {
-    const Clock::TimePoint begin = clock().Now();
-    absl::StatusOr<ParsedSource> parsed =
-        ParseSource(source, limits_, tokenizer.space()->read_context());
-    if (metrics_ != nullptr) metrics_->TextRead(SecondsBetween(begin, clock().Now()));
-    if (!parsed.ok()) return parsed.status();
-    std::string id = GrammarId(*parsed, vocabulary);
-    return TextReader::Text{std::move(id), *std::move(parsed)};
-  };
-  return texts_.Get(hash, read, turn);
-}
-
-absl::StatusOr<cache::Ticket> GrammarStore::GetTicket(Source source,
+absl::StatusOr<cache::Ticket> GrammarStore::GetTicket(ParsedSource parsed,
                                                       const LoadedTokenizer& tokenizer,
                                                       const std::string& id, const Caller& caller) {
   if (cache::GrammarPtr pinned = FindPinned(id); pinned != nullptr) {
@@ -235,9 +200,9 @@ absl::StatusOr<cache::Ticket> GrammarStore::GetTicket(Source source,
     if (!taken.ok()) return taken.status();
     *lease = *std::move(taken);
   }
-  const cache::WorkPool::Turn turn = TurnOf(caller, BytesOf(SourceOf(source)));
+  const cache::WorkPool::Turn turn = TurnOf(caller, parsed.source.text.size());
   auto ticket =
-      cache_.Get(id, CompileOf(std::move(source), tokenizer, id, std::move(lease), caller.trace),
+      cache_.Get(id, CompileOf(std::move(parsed), tokenizer, id, std::move(lease), caller.trace),
                  tenant == nullptr ? nullptr : tenant->share(), turn);
   if (ticket.ok() && ticket->origin() == cache::Ticket::Origin::kKnown) {
     if (const cache::CompileResult known = ticket->result(); known.ok()) CountHit(*known);
@@ -262,12 +227,12 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::GetById(const std::string& i
 }
 
 // Work is done once, so the source is moved out of it.
-cache::CompileWork GrammarStore::CompileOf(Source source, const LoadedTokenizer& tokenizer,
+cache::CompileWork GrammarStore::CompileOf(ParsedSource parsed, const LoadedTokenizer& tokenizer,
                                            const std::string& id,
                                            std::shared_ptr<Tenant::Lease> lease,
                                            const Trace& trace) const {
-  return [this, source = std::make_shared<Source>(std::move(source)), id, lease = std::move(lease),
-          trace, asked = clock().Now(),
+  return [this, source = std::make_shared<ParsedSource>(std::move(parsed)), id,
+          lease = std::move(lease), trace, asked = clock().Now(),
           space = tokenizer.space()](const std::atomic<bool>& cancelled) -> cache::CompileResult {
     if (metrics_ != nullptr) metrics_->CompileWaited(SecondsBetween(asked, clock().Now()));
     Tenant::Lease compile = std::move(*lease);  // given back before whoever waits is told
@@ -276,7 +241,7 @@ cache::CompileWork GrammarStore::CompileOf(Source source, const LoadedTokenizer&
     compile.Spend();  // it begins: it counts against the tenant's minute from here
     const Compiling compiling(this);
     const Clock::TimePoint begin = clock().Now();
-    const std::string kind = SourceOf(*source).kind;
+    const std::string kind = source->source.kind;
     cache::CompileResult result =
         OrOutOfMemory([&] { return Compile(std::move(*source), id, space, cancelled); });
     ReportCompile(KindLabel(kind), id, result.status(), SecondsBetween(begin, clock().Now()), trace,
@@ -288,20 +253,14 @@ cache::CompileWork GrammarStore::CompileOf(Source source, const LoadedTokenizer&
   };
 }
 
-// A text whose id was known is read here.
-cache::CompileResult GrammarStore::Compile(Source source, const std::string& id,
+cache::CompileResult GrammarStore::Compile(ParsedSource parsed, const std::string& id,
                                            const std::shared_ptr<TokenizerSpace>& space,
                                            const std::atomic<bool>& cancelled) const {
-  auto parsed =
-      std::holds_alternative<ParsedSource>(source)
-          ? absl::StatusOr<ParsedSource>(std::get<ParsedSource>(std::move(source)))
-          : ParseSource(std::get<GrammarSource>(std::move(source)), limits_, space->read_context());
-  if (!parsed.ok()) return parsed.status();
   Budget::Bounds bounds;
   bounds.work = limits_.compile_work;
   bounds.cancelled = &cancelled;
   Budget budget(bounds);
-  cache::CompileResult result = machinery_.compile(*std::move(parsed), id, space, limits_, budget);
+  cache::CompileResult result = machinery_.compile(std::move(parsed), id, space, limits_, budget);
   if (!result.ok()) return result;
   cache::GrammarPtr grammar = live_.Track(*std::move(result));
   if (machinery_.memory != nullptr) machinery_.memory->Grew(HeldBytes(grammar));

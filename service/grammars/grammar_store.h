@@ -12,7 +12,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -37,7 +36,6 @@
 #include "service/callers/tenant.h"
 #include "service/config/config.h"
 #include "service/grammars/idle_rows.h"
-#include "service/grammars/text_reader.h"
 #include "service/grammars/tokenizer_store.h"
 #include "service/grammars/warm_up_queue.h"
 
@@ -144,19 +142,14 @@ class GrammarStore {
   void CountHit(const cache::GrammarPtr& grammar) const;
   // Null without one.
   cache::GrammarPtr FindPinned(const std::string& id) const ABSL_LOCKS_EXCLUDED(pinned_mutex_);
-  // As it came, or read.
-  using Source = std::variant<GrammarSource, ParsedSource>;
-
-  absl::StatusOr<TextReader::Text> ReadText(const GrammarSource& source,
-                                            const LoadedTokenizer& tokenizer, const Caller& caller);
   // A compile begins only with what its tenant has left.
-  absl::StatusOr<cache::Ticket> GetTicket(Source source, const LoadedTokenizer& tokenizer,
+  absl::StatusOr<cache::Ticket> GetTicket(ParsedSource parsed, const LoadedTokenizer& tokenizer,
                                           const std::string& id, const Caller& caller);
   absl::StatusOr<Request> GetById(const std::string& id, const LoadedTokenizer& tokenizer);
-  cache::CompileWork CompileOf(Source source, const LoadedTokenizer& tokenizer,
+  cache::CompileWork CompileOf(ParsedSource parsed, const LoadedTokenizer& tokenizer,
                                const std::string& id, std::shared_ptr<Tenant::Lease> lease,
                                const Trace& trace) const;
-  cache::CompileResult Compile(Source source, const std::string& id,
+  cache::CompileResult Compile(ParsedSource parsed, const std::string& id,
                                const std::shared_ptr<TokenizerSpace>& space,
                                const std::atomic<bool>& cancelled) const;
   absl::Status MemoryShort() const;
@@ -174,7 +167,6 @@ class GrammarStore {
   mutable std::multiset<Clock::TimePoint> compiling_ ABSL_GUARDED_BY(compiling_mutex_);
   mutable Mutex pinned_mutex_;
   absl::flat_hash_map<std::string, cache::GrammarPtr> pinned_ ABSL_GUARDED_BY(pinned_mutex_);
-  TextReader texts_;
   cache::GrammarCache cache_;
 };
 
