@@ -11,6 +11,7 @@
 
 #include "grammar_core/base/sort_unique.h"
 #include "grammar_core/terms/encoding.h"
+#include "grammar_core/terms/term_check.h"
 #include "grammar_core/terms/term_views.h"
 
 namespace maskd {
@@ -91,7 +92,7 @@ class NamelessText {
   // NOLINTNEXTLINE(misc-no-recursion): see PartOf()
   Part OfSequence(TermId id, int depth) {
     const auto [head, tail] = AsCat(store_.term(id));
-    assert(store_.term(head).kind != TermKind::kCat && "a head is one cell");
+    MASKD_DCHECK_TERM(store_, id, store_.term(head).kind != TermKind::kCat);  // one cell
     return Joined(id, head, PartOf(head, depth + 1), tail, depth);
   }
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 #include <utility>
 
+#include "grammar_core/terms/term_check.h"
 #include "grammar_core/terms/term_views.h"
 
 namespace maskd {
@@ -33,7 +33,7 @@ void VisitChain(const TermStore& store, TermId state, Hash128 chain, Visit visit
     // Keys, not ids: the store is shared by automatons that number their terms differently.
     const auto [head, tail] = AsCat(term);
     chain = Mix(chain, store.term(head).key);
-    assert(store.term(tail).cells() < term.cells() && "a tail has fewer cells, so the walk ends");
+    MASKD_DCHECK_TERM(store, state, store.term(tail).cells() < term.cells());  // so the walk ends
     if (IsStop(cells) && !visit(chain, store.term(tail).cells())) return;
     state = tail;
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <ostream>
 #include <random>
 #include <string>
@@ -19,6 +21,7 @@
 #include "grammar_core/rows/masked_automaton.h"
 #include "grammar_core/terms/term_printer.h"
 #include "grammar_core/tokenizer/loader.h"
+#include "tests/rooms/shown_terms.h"
 
 namespace maskd {
 namespace {
@@ -62,6 +65,7 @@ class Fixture {
         masks_(&index_, 1 << 26),
         budget_(Budget::Unlimited()) {
     automaton_ = *MaskedAutomaton::Create(ir_, &masks_, Limits(), budget_);
+    shown_.emplace(&automaton_->store());
   }
 
   MaskedAutomaton& automaton() { return *automaton_; }
@@ -82,6 +86,7 @@ class Fixture {
   MaskStore masks_;
   Budget budget_;
   std::unique_ptr<MaskedAutomaton> automaton_;
+  std::optional<ShownTerms> shown_;
 };
 
 // Ends `builder`. It is a reference, not a value, so that `body` may be made in the same

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "grammar_core/derivatives/char_derivative.h"
 #include "grammar_core/ir/facts/grammar_facts.h"
 #include "grammar_core/ir/ir_builder.h"
 #include "grammar_core/terms/lowering.h"
+#include "tests/rooms/shown_terms.h"
 
 namespace maskd {
 
@@ -24,6 +26,7 @@ class CharacterTerms {
     facts_ = std::make_unique<const GrammarFacts>(*GrammarFacts::Create(ir_, Limits(), budget_));
     store_ = std::make_unique<TermStore>(*facts_, 0);
     derivative_ = std::make_unique<CharDerivative>(store_.get(), nullptr, max_nodes);
+    shown_.emplace(store_.get());
   }
 
   [[nodiscard]] const GrammarIr& ir() const { return ir_; }
@@ -39,6 +42,7 @@ class CharacterTerms {
   std::unique_ptr<const GrammarFacts> facts_;
   std::unique_ptr<TermStore> store_;
   std::unique_ptr<CharDerivative> derivative_;
+  std::optional<ShownTerms> shown_;
 };
 
 }  // namespace maskd

@@ -16,6 +16,7 @@
 #include "tests/automaton/character_terms.h"
 #include "tests/oracle/character_machine.h"
 #include "tests/oracle/random_characters.h"
+#include "tests/rooms/shown_terms.h"
 
 namespace maskd {
 namespace {

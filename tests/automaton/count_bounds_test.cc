@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 
 #include "tests/automaton/character_terms.h"
+#include "tests/rooms/shown_terms.h"
 
 namespace maskd {
 namespace {

@@ -21,6 +21,7 @@
 #include "tests/frontend/golden_cases.h"
 #include "tests/frontend/update_goldens.h"
 #include "tests/matcher/test_vocabulary.h"
+#include "tests/rooms/shown_terms.h"
 
 namespace maskd {
 namespace {

@@ -13,6 +13,7 @@
 #include "grammar_core/ir/ir_builder.h"
 #include "grammar_core/mask/token_index.h"
 #include "grammar_core/rows/masked_automaton.h"
+#include "tests/rooms/shown_terms.h"
 
 namespace maskd {
 namespace {

@@ -15,6 +15,7 @@
 #include "grammar_core/rows/masked_automaton.h"
 #include "grammar_core/tokenizer/loader.h"
 #include "tests/frontend/ir_recognizer.h"
+#include "tests/rooms/shown_terms.h"
 
 namespace maskd {
 namespace {

@@ -17,6 +17,7 @@
 #include "grammar_core/mask/token_index.h"
 #include "grammar_core/rows/masked_automaton.h"
 #include "grammar_core/tokenizer/loader.h"
+#include "tests/rooms/shown_terms.h"
 
 namespace maskd {
 namespace {

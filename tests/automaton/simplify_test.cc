@@ -9,6 +9,7 @@
 #include "grammar_core/terms/term_printer.h"
 #include "grammar_core/terms/term_store.h"
 #include "tests/automaton/character_terms.h"
+#include "tests/rooms/shown_terms.h"
 
 namespace maskd {
 namespace {

@@ -11,6 +11,7 @@
 #include "grammar_core/compile/warm_up_from.h"
 #include "grammar_core/rows/masked_automaton.h"
 #include "grammar_core/tokenizer/loader.h"
+#include "tests/rooms/shown_terms.h"
 
 namespace maskd {
 namespace {
@@ -54,6 +55,7 @@ TEST(WarmUpBounds, WhatIsNextComesBeforeWhatIsUsualFurtherOn) {
                       TokenizerSpace::Create(EmbeddedByteVocabulary()), Limits(), budget);
   EXPECT_EQ(WarmUp(*grammar, {.masks = 4, .wall_ms = kLongMs}), 4);
   MaskedAutomaton& automaton = *grammar->automaton();
+  const ShownTerms shown(&automaton.store());
   Work work(budget);
   std::size_t taken = 0;
   const TermId behind = automaton.StepToken(automaton.start(), '}', &taken, work);

@@ -13,6 +13,7 @@
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/rows/masked_automaton.h"
 #include "grammar_core/tokenizer/loader.h"
+#include "tests/rooms/shown_terms.h"
 
 namespace maskd {
 namespace {

@@ -21,6 +21,7 @@
 #include "grammar_core/matcher/token_stepper.h"
 #include "tests/matcher/random_grammar.h"
 #include "tests/matcher/test_vocabulary.h"
+#include "tests/rooms/shown_terms.h"
 
 namespace maskd {
 namespace {

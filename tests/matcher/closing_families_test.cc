@@ -19,6 +19,7 @@
 #include "tests/matcher/level_tokens.h"
 #include "tests/matcher/long_tokens.h"
 #include "tests/matcher/test_vocabulary.h"
+#include "tests/rooms/shown_terms.h"
 
 namespace maskd {
 namespace {

@@ -13,6 +13,7 @@
 #include "grammar_core/matcher/token_stepper.h"
 #include "grammar_core/rows/row_states.h"
 #include "tests/matcher/test_vocabulary.h"
+#include "tests/rooms/shown_terms.h"
 
 namespace maskd {
 namespace {

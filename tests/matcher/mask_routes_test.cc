@@ -15,6 +15,7 @@
 #include "grammar_core/rows/masked_automaton.h"
 #include "grammar_core/terms/term_printer.h"
 #include "tests/matcher/test_vocabulary.h"
+#include "tests/rooms/shown_terms.h"
 
 namespace maskd {
 namespace {

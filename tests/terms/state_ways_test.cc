@@ -10,6 +10,8 @@
 
 #include "gtest/gtest.h"
 
+#include "tests/rooms/shown_terms.h"
+
 namespace maskd {
 namespace {
 

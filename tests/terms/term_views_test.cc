@@ -11,6 +11,7 @@
 #include "grammar_core/base/strong_id.h"
 #include "grammar_core/terms/term_store.h"
 #include "tests/automaton/character_terms.h"
+#include "tests/rooms/shown_terms.h"
 
 namespace maskd {
 namespace {
