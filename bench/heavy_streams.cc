@@ -148,7 +148,7 @@ class NearEnd {
     std::uniform_int_distribution<std::uint32_t> left(10, 40);
     step_.Open(row, grammars_[row % grammars_.size()], {.remaining_tokens = left(random_)});
   }
-  // What comes after an answer: an allowed token for each row. One that has none is opened again.
+  // What comes after an answer: an allowed token for each row. A row without one is opened again.
   int Answer(const StepResult& result) {
     int taken = 0;
     step_.Clear();

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <iterator>
@@ -23,8 +22,8 @@
 namespace maskd {
 namespace {
 
-// Whether `bytes` are a character's first ones, and not all of them. Of each first byte the range
-// of second bytes reaches one end of all of them.
+// Whether `bytes` are a character's first ones, and not all of them. Two fillers are enough: the
+// second bytes that a first byte allows include the least of all such bytes or the greatest.
 bool BeginsCharacter(absl::string_view bytes) {
   const auto size =
       static_cast<std::size_t>(Utf8SequenceBytes(static_cast<unsigned char>(bytes.front())));
@@ -58,7 +57,6 @@ TokenIndex::TokenIndex(std::shared_ptr<const Vocabulary> vocabulary)
     common_runs_.push_back({set, std::make_shared<const RunIndex>(*vocabulary_, set)});
   }
   digits_are_alone_ = FindDigitsAlone();
-  std::ranges::transform(contains_, holders_.begin(), &TokenMask::CountAllowed);
   std::vector<TokenId> no_text;
   std::ranges::copy_if(sorted_, std::back_inserter(no_text),
                        [&](TokenId id) { return !text_.Allows(id); });
@@ -171,29 +169,16 @@ std::vector<TokenId> TokenIndex::TokensHolding(unsigned char ascii) const {
   return ids;
 }
 
-// Bitmaps are looked at from the rarest character on: most words are told by the first.
+// The bitmaps of its ASCII characters tell most tokens; the few that are left are looked through.
 std::vector<TokenId> TokenIndex::TokensHolding(absl::string_view text) const {
-  assert(!text.empty());
-  std::vector<unsigned char> characters;
-  for (const char byte : text)
-    if (absl::ascii_isascii(static_cast<unsigned char>(byte))) characters.push_back(byte);
-  std::ranges::sort(characters, {}, [&](unsigned char c) { return std::pair(holders_[c], c); });
-  characters.erase(std::unique(characters.begin(), characters.end()), characters.end());
-  std::vector<const std::int32_t*> holders;
-  for (const unsigned char c : characters) holders.push_back(contains_[c].words().data());
+  assert(!text.empty() && absl::ascii_isascii(static_cast<unsigned char>(text.back())));
+  TokenMask holders = contains_[static_cast<unsigned char>(text.back())];
+  for (const unsigned char byte : text)
+    if (absl::ascii_isascii(byte)) holders.Intersect(contains_[byte]);
   std::vector<TokenId> ids;
-  const auto words = static_cast<std::size_t>(ascii_.word_count());
-  for (std::size_t i = 0; i < words; ++i) {
-    std::uint32_t word = ~std::uint32_t{0};
-    for (std::size_t n = 0; n < holders.size() && word != 0; ++n)
-      word &= static_cast<std::uint32_t>(holders[n][i]);
-    for (; word != 0; word &= word - 1) {
-      const auto id =
-          static_cast<TokenId>(i * 32 + static_cast<std::size_t>(std::countr_zero(word)));
-      if (id < vocabulary_->size() && absl::StrContains(vocabulary_->TokenBytes(id), text))
-        ids.push_back(id);
-    }
-  }
+  holders.VisitAllowed([&](TokenId id) {
+    if (absl::StrContains(vocabulary_->TokenBytes(id), text)) ids.push_back(id);
+  });
   return ids;
 }
 

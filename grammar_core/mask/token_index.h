@@ -6,7 +6,6 @@
 #ifndef MASKD_GRAMMAR_CORE_MASK_TOKEN_INDEX_H_
 #define MASKD_GRAMMAR_CORE_MASK_TOKEN_INDEX_H_
 
-#include <array>
 #include <bitset>
 #include <cstdint>
 #include <memory>
@@ -82,7 +81,8 @@ class TokenIndex {
   void SortByBytes(std::vector<TokenId>* ids) const;
   // The ordinary tokens that hold an ASCII character, ascending.
   [[nodiscard]] std::vector<TokenId> TokensHolding(unsigned char ascii) const;
-  // Those that hold `text`, which is not empty. Costs one pass over the bitmaps of its characters.
+  // Those that hold `text`, whose last character is ASCII. Costs a pass over a bitmap for each
+  // ASCII character of it.
   [[nodiscard]] std::vector<TokenId> TokensHolding(absl::string_view text) const;
 
   // The ordinary tokens that a text of UTF-8 may begin with, and a trie of the others.
@@ -132,8 +132,7 @@ class TokenIndex {
   };
   std::vector<Runs> common_runs_;
   bool digits_are_alone_ = false;
-  std::array<int, 128> holders_ = {};  // tokens by the ASCII character that they hold
-  TokenMask text_;                     // well-formed, or so up to the beginning of a character
+  TokenMask text_;  // well-formed, or so up to the beginning of a character
   std::unique_ptr<const TokenTrie> no_text_;
 };
 

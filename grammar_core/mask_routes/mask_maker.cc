@@ -148,13 +148,19 @@ int MaskMaker::CountIntersections(std::span<const TermId> branches) const {
   }));
 }
 
+// A mask of the text does not say how many cells of `state` it depends on.
+TermId MaskMaker::TextBeforeNames(TermId state) {
+  const TermId text = StateTerms(*automaton_).TextBeforeNames(state);
+  if (text != state) lowest_floor_ = 0;
+  return text;
+}
+
 // What follows a token that is named differs from grammar to grammar, and no byte leads there: the
-// text before it is the same in all. Its mask does not say how many cells of `state` it depends on.
+// text before it is the same in all.
 bool MaskMaker::MakeByText(TermId state, MaskBuilder* mask) {
   if (!automaton_->tables().names_tokens()) return false;
-  const TermId text = StateTerms(*automaton_).TextBeforeNames(state);
+  const TermId text = TextBeforeNames(state);
   if (text == state) return false;
-  lowest_floor_ = 0;
   std::uint32_t its_own_floor = kNoEnd;
   if (text != kEmptyTerm) mask->Merge(others_->TextMask(text, *work_, &its_own_floor, depth_ + 1));
   return true;

@@ -182,8 +182,8 @@ class MaskMaker {
   bool MakeByFreeBody(TermId state, const Parts& parts, MaskBuilder* mask);
   // The tokens that begin a text and that a free text may refuse, sorted; null if `work` failed.
   std::optional<std::vector<TokenId>> SuspectsOf(const AbsentTexts& text);
-  // What bytes alone may read of the tail of a free text.
-  TermId TextBehind(TermId tail);
+  // What bytes alone may read of `state`; where that is less, the mask depends on all its cells.
+  TermId TextBeforeNames(TermId state);
   // Adds the tokens that no text begins with, where the free text of `cell` may end before them, or
   // within them, and `tail` takes the rest.
   void AddNoText(TermId cell, WalkStates::State tail, MaskBuilder* mask);

@@ -47,7 +47,7 @@ bool MaskMaker::MakeByFreeText(TermId state, const Parts& parts, MaskBuilder* ma
   const auto suspects = SuspectsOf(*text);
   if (!suspects.has_value()) return true;
   mask->Merge(masks_->text());
-  const TermId behind = TextBehind(parts.tail);
+  const TermId behind = TextBeforeNames(parts.tail);  // mostly a token that is named comes next
   if (behind == kEmptyTerm) {
     for (const TokenId id : *suspects) mask->Forbid(id);
     return true;
@@ -65,13 +65,6 @@ bool MaskMaker::MakeByFreeText(TermId state, const Parts& parts, MaskBuilder* ma
   }
   AddNoText(parts.cell, tail, mask);
   return true;
-}
-
-// Mostly a token that is named comes next, and no byte leads there. As in MakeByText().
-TermId MaskMaker::TextBehind(TermId tail) {
-  const TermId text = StateTerms(*automaton_).TextBeforeNames(tail);
-  if (text != tail) lowest_floor_ = 0;
-  return text;
 }
 
 // Most begin as no character does: they are the tail's alone.

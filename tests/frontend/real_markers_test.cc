@@ -1,7 +1,7 @@
 // Answers over real vocabularies: every family's transcripts (tests/families), and what chat
-// templates write (tests/peers/template_answers.jsonl), as a model tokenises them, markers as the
-// vocabulary's own tokens, over every vocabulary, whether it has the family's markers or not. Each
-// token must be in the mask of its step, and the answer reads back as the message that it is.
+// templates write (tests/peers/template_answers.jsonl). A model's vocabulary tokenises them,
+// markers as its own tokens, whether it has the family's markers or not. Each token must be in the
+// mask of its step, and the answer reads back as the message that it is.
 //
 // Needs scripts/fetch-vocab; a vocabulary that is not there is said aloud and skipped.
 #include <algorithm>

@@ -1,6 +1,6 @@
-// libcuda and libnvrtc in one library, for tests without a GPU: the device's memory is the host's,
-// kernels are client/python/maskd/_torch_cuda.cu as g++ compiles it, with blocks and threads as
-// loops (they do not synchronize), and their arguments come as the driver takes them.
+// libcuda and libnvrtc in one library, for tests without a GPU. The device's memory is the host's.
+// Kernels are client/python/maskd/_torch_cuda.cu as g++ compiles it, with blocks and threads as
+// loops, as they do not synchronize. Their arguments come as the driver takes them.
 
 #include <cstddef>
 #include <cstring>
