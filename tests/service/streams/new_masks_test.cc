@@ -243,25 +243,31 @@ TEST(PlacesAhead, LooksAgainBehindWhatWasNotFinished) {
 }
 
 // The masks behind a row's place are made before its next token comes.
+// A busy machine may cut a look short, and then it is not made again: so a new server may try.
 TEST_F(StreamSessionTest, LooksAheadOfItsRows) {
+  constexpr int kServers = 10;
   Config config;
   config.warm_up_ms = 0;
-  GrammarStore grammars(config, nullptr);
   const LoadedTokenizer& tokenizer = tokenizers_->all().front();
-  session_ =
-      std::make_unique<StreamSession>(&tokenizer, &grammars, StreamLimits(), FormTerms(), nullptr);
   const GrammarTarget target = Choice(R"(["abc","abd","xyz"])");
-  OpenRow(1, target);
-  const cache::CompileResult grammar = grammars.Get(target, tokenizer)->ticket.result();
-  ASSERT_TRUE(grammar.ok()) << grammar.status();
-  const MaskedAutomaton& automaton = *(*grammar)->automaton();
-  EXPECT_EQ(automaton.mask_count(), 1);
-  session_->LookAhead();
-  for (int i = 0; i < 1'000 && automaton.mask_count() < 3; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_GE(automaton.mask_count(), 3);
-  EXPECT_EQ(Allowed(Take(1, Bytes("a"))), "b");
-  session_.reset();  // it does not outlive its grammars
+  int masks = 0;
+  for (int server = 0; server < kServers && masks < 3; ++server) {
+    GrammarStore grammars(config, nullptr);
+    session_ = std::make_unique<StreamSession>(&tokenizer, &grammars, StreamLimits(), FormTerms(),
+                                               nullptr);
+    OpenRow(1, target);
+    const cache::CompileResult grammar = grammars.Get(target, tokenizer)->ticket.result();
+    ASSERT_TRUE(grammar.ok()) << grammar.status();
+    const MaskedAutomaton& automaton = *(*grammar)->automaton();
+    ASSERT_EQ(automaton.mask_count(), 1);
+    session_->LookAhead();
+    for (int i = 0; i < 200 && automaton.mask_count() < 3; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    masks = automaton.mask_count();
+    EXPECT_EQ(Allowed(Take(1, Bytes("a"))), "b");
+    session_.reset();  // it does not outlive its grammars
+  }
+  EXPECT_GE(masks, 3);
 }
 
 }  // namespace
