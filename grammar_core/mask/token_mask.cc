@@ -38,43 +38,36 @@ std::atomic<std::int64_t> stored_bytes = 0;
 
 }  // namespace
 
-TokenMask::Account::Account(std::int64_t bytes) : bytes_(bytes) {
-  stored_bytes.fetch_add(bytes, std::memory_order_relaxed);
-}
-
-TokenMask::Account::Account(Account&& other) noexcept : bytes_(std::exchange(other.bytes_, 0)) {}
-
-TokenMask::Account& TokenMask::Account::operator=(Account&& other) noexcept {
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-
-TokenMask::Account::~Account() {
-  if (bytes_ != 0) stored_bytes.fetch_sub(bytes_, std::memory_order_relaxed);
-}
-
-TokenMask::TokenMask(const TokenMask& other) : vocab_size_(other.vocab_size_) {
-  if (!other.compact()) {
-    words_ = other.words_;
-    return;
-  }
-  words_.resize(word_count());
-  other.CopyTo(words_.data());
+TokenMask::TokenMask(const TokenMask& other)
+    : vocab_size_(other.vocab_size_),
+      memory_(std::make_unique_for_overwrite<std::byte[]>(AllBytes())) {
+  other.CopyTo(memory_.get());
 }
 
 TokenMask& TokenMask::operator=(const TokenMask& other) {
-  if (this == &other) return *this;
-  vocab_size_ = other.vocab_size_;
-  words_.resize(word_count());
-  other.CopyTo(words_.data());
-  stored_ = {};
+  if (this != &other) *this = TokenMask(other);
   return *this;
+}
+
+TokenMask::~TokenMask() {
+  if (serial() != 0) stored_bytes.fetch_sub(held_bytes(), std::memory_order_relaxed);
+}
+
+void TokenMask::Swap(TokenMask* other) noexcept {
+  std::swap(vocab_size_, other->vocab_size_);
+  std::swap(allowed_count_, other->allowed_count_);
+  std::swap(index_count_, other->index_count_);
+  std::swap(compact_, other->compact_);
+  std::swap(fills_, other->fills_);
+  std::swap(serial_, other->serial_);
+  std::swap(base_, other->base_);
+  std::swap(memory_, other->memory_);
 }
 
 void TokenMask::Merge(const TokenMask& other) {
   assert(other.vocab_size_ == vocab_size_);
   other.VisitRuns([&](const Run& run) {
-    const auto into = std::span(words_).subspan(run.begin, run.end - run.begin);
+    const auto into = mutable_words().subspan(run.begin, run.end - run.begin);
     if (run.words != nullptr)
       OrInto(into, {run.words, into.size()});
     else if (run.fill != 0)
@@ -86,7 +79,7 @@ void TokenMask::Merge(const TokenMask& other) {
 void TokenMask::Intersect(const TokenMask& other) {
   assert(other.vocab_size_ == vocab_size_);
   other.VisitRuns([&](const Run& run) {
-    const auto into = std::span(words_).subspan(run.begin, run.end - run.begin);
+    const auto into = mutable_words().subspan(run.begin, run.end - run.begin);
     if (run.words != nullptr)
       AndInto(into, {run.words, into.size()});
     else if (run.fill == 0)
@@ -98,7 +91,7 @@ void TokenMask::Intersect(const TokenMask& other) {
 void TokenMask::Subtract(const TokenMask& other) {
   assert(other.vocab_size_ == vocab_size_);
   other.VisitRuns([&](const Run& run) {
-    const auto into = std::span(words_).subspan(run.begin, run.end - run.begin);
+    const auto into = mutable_words().subspan(run.begin, run.end - run.begin);
     if (run.words != nullptr)
       AndNotInto(into, {run.words, into.size()});
     else if (run.fill != 0)
@@ -108,27 +101,25 @@ void TokenMask::Subtract(const TokenMask& other) {
 }
 
 int TokenMask::CountAllowed() const {
-  return serial() != 0 ? stored_.allowed_count : static_cast<int>(CountBits(words_));
+  return serial() != 0 ? allowed_count_ : static_cast<int>(CountBits(words()));
 }
 
-bool TokenMask::empty() const {
-  return serial() != 0 ? stored_.allowed_count == 0 : !AnyBit(words_);
-}
+bool TokenMask::empty() const { return serial() != 0 ? allowed_count_ == 0 : !AnyBit(words()); }
 
 void TokenMask::CopyTo(void* row) const {
-  const std::size_t bytes = word_count() * sizeof(std::int32_t);
+  const std::size_t bytes = AllBytes();
   if (!compact()) {
-    if (bytes > 0) std::memcpy(row, words_.data(), bytes);
+    if (bytes > 0) std::memcpy(row, data(), bytes);
     return;
   }
-  if (stored_.base != nullptr)
-    std::memcpy(row, stored_.base->words_.data(), bytes);
+  if (base_ != nullptr)
+    std::memcpy(row, BaseWords(), bytes);
   else
-    std::memset(row, stored_.fill, bytes);
-  constexpr std::size_t kWordBytes = sizeof(words_[0]);
+    std::memset(row, fill(), bytes);
+  constexpr std::size_t kWordBytes = sizeof(std::int32_t);
   // The row might be this mask itself, as far as a compiler sees: what is read stands in locals.
-  const std::int32_t* word = words_.data();
-  for (const Index index : std::span(stored_.indices)) {
+  const std::int32_t* word = data();
+  for (const Index index : indices()) {
     std::memcpy(static_cast<char*>(row) + index * kWordBytes, word, kWordBytes);
     ++word;
   }
@@ -139,27 +130,25 @@ bool TokenMask::operator==(const TokenMask& other) const {
   if (vocab_size_ != other.vocab_size_) return false;
   if (compact() && other.compact()) return *this == TokenMask(other);
   const TokenMask& dense = compact() ? other : *this;
-  return (compact() ? *this : other).VisitDifferences(dense.words_, [](std::size_t, std::int32_t) {
+  return (compact() ? *this : other).VisitDifferences(dense.words(), [](std::size_t, std::int32_t) {
     return false;
   });
 }
 
 std::int64_t TokenMask::held_bytes() const {
-  const std::size_t bytes = sizeof(*this) + words_.capacity() * sizeof(words_[0]) +
-                            stored_.indices.capacity() * sizeof(Index);
-  return static_cast<std::int64_t>(bytes) + kCounterBytes + 2 * kAllocationBytes;
+  const std::size_t bytes =
+      compact() ? index_count_ * (sizeof(std::int32_t) + sizeof(Index)) : AllBytes();
+  return static_cast<std::int64_t>(sizeof(*this) + bytes) + kCounterBytes + 2 * kAllocationBytes;
 }
 
 std::int32_t TokenMask::WordAt(std::size_t index) const {
-  const auto at = std::ranges::lower_bound(stored_.indices, index);
-  if (at != stored_.indices.end() && *at == index) return words_[at - stored_.indices.begin()];
-  return stored_.base != nullptr ? stored_.base->words_[index] : stored_.fill;
+  const auto at = std::ranges::lower_bound(indices(), index);
+  if (at != indices().end() && *at == index) return data()[at - indices().begin()];
+  return base_ != nullptr ? BaseWords()[index] : fill();
 }
 
 TokenMask::Run TokenMask::BaseRun(std::size_t begin, std::size_t end) const {
-  const std::int32_t* const words =
-      stored_.base == nullptr ? nullptr : stored_.base->words_.data() + begin;
-  return {begin, end, words, stored_.fill};
+  return {begin, end, base_ == nullptr ? nullptr : BaseWords() + begin, fill()};
 }
 
 bool TokenMask::FindDifferences(const Run& from, std::size_t most, Differences* found) const {
@@ -168,14 +157,14 @@ bool TokenMask::FindDifferences(const Run& from, std::size_t most, Differences* 
   found->indices.resize(most);
   found->words.resize(most);
   std::size_t count = 0;
-  for (std::size_t begin = 0; begin < words_.size(); begin += kBlockWords) {
-    const std::size_t length = std::min(kBlockWords, words_.size() - begin);
-    std::uint64_t different = differences(&words_[begin], from.At(begin), length);
+  for (std::size_t begin = 0; begin < word_count(); begin += kBlockWords) {
+    const std::size_t length = std::min(kBlockWords, word_count() - begin);
+    std::uint64_t different = differences(data() + begin, from.At(begin), length);
     if (count + static_cast<std::size_t>(std::popcount(different)) > most) return false;
     for (; different != 0; different &= different - 1, ++count) {
       const std::size_t at = begin + static_cast<std::size_t>(std::countr_zero(different));
       found->indices[count] = static_cast<Index>(at);
-      found->words[count] = words_[at];
+      found->words[count] = data()[at];
     }
   }
   found->indices.resize(count);
@@ -184,7 +173,7 @@ bool TokenMask::FindDifferences(const Run& from, std::size_t most, Differences* 
 }
 
 bool TokenMask::MayDifferLittle(int allowed_count, std::size_t most) const {
-  const std::int64_t apart = std::int64_t{stored_.allowed_count} - allowed_count;
+  const std::int64_t apart = std::int64_t{allowed_count_} - allowed_count;
   return std::abs(apart) <= static_cast<std::int64_t>(most) * kBitsPerWord;
 }
 
@@ -195,41 +184,48 @@ void TokenMask::MakeCompact(std::span<const MaskRef> like, std::span<const MaskR
   Differences fewest;
   found.indices.reserve(most);
   found.words.reserve(most);
+  bool is_near = false;
   const auto attempt = [&](const Run& from, int allowed_count, const MaskRef& base) {
-    if (most <= kFewDifferences && stored_.compact) return;
+    if (most <= kFewDifferences && is_near) return;
     if (!MayDifferLittle(allowed_count, most)) return;
     if (!FindDifferences(from, most, &found)) return;
     most = found.words.size();
-    stored_.compact = true;
-    stored_.fill = from.fill;
-    stored_.base = base;
+    is_near = true;
+    fills_ = from.fill != 0;
+    base_ = base;
     fewest = found;
   };
   const auto attempt_all = [&](std::span<const MaskRef> masks) {
     for (const MaskRef& mask : masks) {
-      const MaskRef& base = mask->compact() ? mask->stored_.base : mask;
-      if (base == nullptr || base == stored_.base) continue;
-      attempt({0, words_.size(), base->words_.data(), 0}, base->stored_.allowed_count, base);
+      const MaskRef& base = mask->compact() ? mask->base_ : mask;
+      if (base == nullptr || base == base_) continue;
+      attempt({0, word_count(), base->data(), 0}, base->allowed_count_, base);
     }
   };
-  attempt({0, words_.size(), nullptr, 0}, 0, nullptr);
-  attempt({0, words_.size(), nullptr, -1}, vocab_size_, nullptr);
+  attempt({0, word_count(), nullptr, 0}, 0, nullptr);
+  attempt({0, word_count(), nullptr, -1}, vocab_size_, nullptr);
   most = std::min(most, word_count() / kWordsADifferenceFromMask);
   attempt_all(like.first(std::min(like.size(), kMaxLike)));
-  if (!compact()) attempt_all(others);
-  if (!compact()) return;
-  words_ = std::move(fewest.words);
-  stored_.indices = std::move(fewest.indices);
-  words_.shrink_to_fit();
-  stored_.indices.shrink_to_fit();
+  if (!is_near) attempt_all(others);
+  if (is_near) Keep(fewest);
+}
+
+void TokenMask::Keep(const Differences& differences) {
+  const std::size_t count = differences.words.size();
+  memory_ =
+      std::make_unique_for_overwrite<std::byte[]>(count * (sizeof(std::int32_t) + sizeof(Index)));
+  compact_ = true;
+  index_count_ = static_cast<std::uint32_t>(count);
+  std::ranges::copy(differences.words, data());
+  std::ranges::copy(differences.indices, reinterpret_cast<Index*>(data() + count));
 }
 
 MaskRef StoreMask(TokenMask mask, std::span<const MaskRef> like, std::span<const MaskRef> others) {
   static std::atomic<std::uint64_t> serial = 1;
-  mask.stored_.allowed_count = mask.CountAllowed();
+  mask.allowed_count_ = mask.CountAllowed();
   mask.MakeCompact(like, others);
-  mask.stored_.serial = serial.fetch_add(1, std::memory_order_relaxed);
-  mask.stored_.account = TokenMask::Account(mask.held_bytes());
+  mask.serial_ = serial.fetch_add(1, std::memory_order_relaxed);
+  stored_bytes.fetch_add(mask.held_bytes(), std::memory_order_relaxed);
   return MaskRef(new TokenMask(std::move(mask)));  // weak pointers then keep no memory of it
 }
 

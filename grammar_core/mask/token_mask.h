@@ -17,6 +17,7 @@
 #include <array>
 #include <bit>
 #include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -51,29 +52,32 @@ class TokenMask {
  public:
   // Starts with no token allowed. `vocab_size` must not be negative.
   explicit TokenMask(int vocab_size)
-      : vocab_size_(vocab_size), words_(static_cast<std::size_t>(MaskWordCount(vocab_size))) {}
+      : vocab_size_(vocab_size), memory_(std::make_unique<std::byte[]>(AllBytes())) {}
   // Writes out what `other` allows.
   TokenMask(const TokenMask& other);
   TokenMask& operator=(const TokenMask& other);
-  TokenMask(TokenMask&& other) noexcept = default;
-  TokenMask& operator=(TokenMask&& other) noexcept = default;
-  ~TokenMask() = default;
+  TokenMask(TokenMask&& other) noexcept { Swap(&other); }
+  TokenMask& operator=(TokenMask&& other) noexcept {
+    Swap(&other);
+    return *this;
+  }
+  ~TokenMask();
 
   // Requires 0 <= token < vocab_size().
   void Allow(TokenId token) {
     assert(token >= 0 && token < vocab_size_ && !compact());
-    words_[token / kBitsPerWord] |= static_cast<std::int32_t>(1U << (token % kBitsPerWord));
+    data()[token / kBitsPerWord] |= static_cast<std::int32_t>(1U << (token % kBitsPerWord));
   }
   // Takes one token away, as Allow() adds one.
   void Forbid(TokenId token) {
     assert(token >= 0 && token < vocab_size_ && !compact());
-    words_[token / kBitsPerWord] &= ~static_cast<std::int32_t>(1U << (token % kBitsPerWord));
+    data()[token / kBitsPerWord] &= ~static_cast<std::int32_t>(1U << (token % kBitsPerWord));
   }
   // In a compact mask this is a search; who asks for many tokens copies it first.
   [[nodiscard]] bool Allows(TokenId token) const {
     assert(token >= 0 && token < vocab_size_);
     const auto at = static_cast<std::size_t>(token / kBitsPerWord);
-    const std::int32_t word = compact() ? WordAt(at) : words_[at];
+    const std::int32_t word = compact() ? WordAt(at) : data()[at];
     return (static_cast<std::uint32_t>(word) >> (token % kBitsPerWord)) & 1U;
   }
 
@@ -106,12 +110,12 @@ class TokenMask {
   // Requires a mask that is not stored.
   [[nodiscard]] std::span<const std::int32_t> words() const {
     assert(!compact());
-    return words_;
+    return {data(), word_count()};
   }
   // For who writes words at once. Bits past the vocabulary must stay 0.
   [[nodiscard]] std::span<std::int32_t> mutable_words() {
     assert(!compact());
-    return words_;
+    return {data(), word_count()};
   }
 
   // Writes the mask to `row`, memory of word_count() words at any address.
@@ -127,9 +131,9 @@ class TokenMask {
 
   // The number of a stored mask, which no other one of this process ever has; 0 for a mask that is
   // not stored.
-  [[nodiscard]] std::uint64_t serial() const { return stored_.serial; }
+  [[nodiscard]] std::uint64_t serial() const { return serial_; }
   // Whether it is stored as few words.
-  [[nodiscard]] bool compact() const { return stored_.compact; }
+  [[nodiscard]] bool compact() const { return compact_; }
   // Memory of this mask, roughly; not that of the one it is compared with.
   [[nodiscard]] std::int64_t held_bytes() const;
 
@@ -142,32 +146,6 @@ class TokenMask {
   struct Differences {
     std::vector<Index> indices;
     std::vector<std::int32_t> words;
-  };
-
-  // Counts what a stored mask holds for as long as it lives.
-  class Account {
-   public:
-    Account() = default;
-    // Counts `bytes` in StoredMaskBytes() until its end; a move takes the count along.
-    explicit Account(std::int64_t bytes);
-    Account(Account&& other) noexcept;
-    Account& operator=(Account&& other) noexcept;
-    ~Account();
-
-   private:
-    std::int64_t bytes_ = 0;
-  };
-
-  struct Stored {
-    std::uint64_t serial = 0;
-    int allowed_count = 0;
-    // For a compact mask: `indices` lists some words, ascending, which are those of words_; all
-    // others are those of `base`, which is not compact, or without one each `fill`.
-    bool compact = false;
-    std::int32_t fill = 0;
-    MaskRef base = nullptr;
-    std::vector<Index> indices = {};
-    Account account = {};
   };
 
   // Words that are compared at once: most blocks of two near masks are equal, and memcmp is fast.
@@ -200,26 +178,52 @@ class TokenMask {
   [[nodiscard]] std::int32_t WordAt(std::size_t index) const;
   [[nodiscard]] Run BaseRun(std::size_t begin, std::size_t end) const;
   void MakeCompact(std::span<const MaskRef> like, std::span<const MaskRef> others);
+  // Becomes compact: these words, and no others.
+  void Keep(const Differences& differences);
   // The words that differ from those of `from`, which are all; false for more than `most`.
   bool FindDifferences(const Run& from, std::size_t most, Differences* found) const;
   // Whether it may have no more than `most`, by how many tokens the other mask allows.
   [[nodiscard]] bool MayDifferLittle(int allowed_count, std::size_t most) const;
 
-  int vocab_size_;
-  std::vector<std::int32_t> words_;  // all, or those of a compact mask's indices
-  Stored stored_;
+  [[nodiscard]] std::size_t AllBytes() const { return word_count() * sizeof(std::int32_t); }
+  // Sets a moved one free of what is stored with it.
+  void Swap(TokenMask* other) noexcept;
+  // All words, or those of a compact mask's indices, which lie behind them.
+  [[nodiscard]] std::int32_t* data() { return reinterpret_cast<std::int32_t*>(memory_.get()); }
+  [[nodiscard]] const std::int32_t* data() const {
+    return reinterpret_cast<const std::int32_t*>(memory_.get());
+  }
+  [[nodiscard]] std::span<const Index> indices() const {
+    return {reinterpret_cast<const Index*>(data() + index_count_), index_count_};
+  }
+  [[nodiscard]] const std::int32_t* BaseWords() const {
+    return base_ == nullptr ? nullptr : base_->data();
+  }
+  [[nodiscard]] std::int32_t fill() const { return fills_ ? -1 : 0; }
+
+  int vocab_size_ = 0;
+  int allowed_count_ = 0;  // of a stored mask
+  // For a compact mask: its indices list some words, ascending; all others are those of `base_`,
+  // which is not compact, or without one each 0 or, if `fills_`, -1.
+  std::uint32_t index_count_ = 0;
+  bool compact_ = false;
+  bool fills_ = false;
+  std::uint64_t serial_ = 0;
+  MaskRef base_;
+  std::unique_ptr<std::byte[]> memory_;
 };
 
 // A plain mask is one run; a compact one has a run for each difference and each gap between them.
 template <typename Visit>
 bool TokenMask::VisitRuns(Visit visit) const {
-  if (!compact()) return visit(Run{0, words_.size(), words_.data(), 0});
+  if (!compact()) return visit(Run{0, word_count(), data(), 0});
   std::size_t begin = 0;
-  for (std::size_t i = 0; i < stored_.indices.size(); ++i) {
-    const std::size_t at = stored_.indices[i];
+  const std::int32_t* word = data();
+  for (const std::size_t at : indices()) {
     if (begin < at && !visit(BaseRun(begin, at))) return false;
-    if (!visit(Run{at, at + 1, &words_[i], 0})) return false;
+    if (!visit(Run{at, at + 1, word, 0})) return false;
     begin = at + 1;
+    ++word;
   }
   return begin == word_count() || visit(BaseRun(begin, word_count()));
 }
