@@ -86,7 +86,7 @@ class CharDerivative final : public CharEdgeSource {
   ObjectTerms* objects_;
   const std::int64_t max_states_;
   ConditionSearch search_;
-  StableVector<CharEdges, 1, 3> lists_;
+  StableVector<CharEdges, 2, 4> lists_;
   std::int64_t list_bytes_ = 0;  // what they hold
 };
 

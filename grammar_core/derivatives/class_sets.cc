@@ -22,13 +22,13 @@ ClassSets::ClassSets(int classes)
 }
 
 std::uint32_t ClassSets::Keep(const ClassSet& set) {
-  const std::uint32_t number = words_.size() / words_per_set_;
-  const auto at = numbers_.find(set);
-  if (at != numbers_.end()) return *at;
+  const auto [known, hash] = numbers_.Find(set);
+  if (known != IndexTable<ByBits>::kNone) return known;
+  const std::uint32_t number = numbers_.size();
   const auto words = std::bit_cast<Words>(set);
   for (std::uint32_t i = 0; i < words_per_set_; ++i) words_.Append() = words[i];
   assert(this->set(number) == set && "a class that the grammar does not have");
-  numbers_.insert(number);
+  numbers_.Add(hash);
   return number;
 }
 

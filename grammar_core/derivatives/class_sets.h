@@ -8,9 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "absl/container/flat_hash_set.h"
-
-#include "grammar_core/base/held_bytes.h"
+#include "grammar_core/base/index_table.h"
 #include "grammar_core/base/stable_vector.h"
 #include "grammar_core/terms/state_ways.h"
 
@@ -33,24 +31,22 @@ class ClassSets {
   [[nodiscard]] ClassSet set(std::uint32_t number) const;
 
   [[nodiscard]] std::int64_t held_bytes() const {
-    return words_.chunk_bytes() + TableBytes(numbers_);
+    return words_.chunk_bytes() + numbers_.held_bytes();
   }
 
  private:
   // Sets by their bits.
   struct ByBits {
-    using is_transparent = void;
     const ClassSets* sets;
     std::size_t operator()(const ClassSet& set) const;
     std::size_t operator()(std::uint32_t number) const { return (*this)(sets->set(number)); }
-    bool operator()(std::uint32_t x, std::uint32_t y) const { return x == y; }
     bool operator()(std::uint32_t x, const ClassSet& y) const { return sets->set(x) == y; }
   };
 
   // 1, 2 or 4, as the chunks below are of so many and their multiples: no set is in two of them.
   const std::uint32_t words_per_set_;
-  StableVector<std::uint64_t, 1, 3> words_;
-  absl::flat_hash_set<std::uint32_t, ByBits, ByBits> numbers_{0, ByBits{this}, ByBits{this}};
+  StableVector<std::uint64_t, 2, 4> words_;
+  IndexTable<ByBits> numbers_{ByBits{this}};
 };
 
 }  // namespace maskd

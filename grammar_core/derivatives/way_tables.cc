@@ -12,32 +12,9 @@
 #include <new>
 
 namespace maskd {
-namespace {
 
-// A block has a part of what there is already, within these, so that little of it lies idle.
-constexpr std::size_t kIdlePart = 8;
-constexpr std::size_t kFewestWords = 32;
-constexpr std::size_t kMostWords = 2'048;
-
-}  // namespace
-
-// What is left of a block that is too short for the next list or row may do for a shorter one. The
-// longest such end is kept for that, the others are given up.
 void* WayTables::Allocate(std::size_t bytes) {
-  const std::size_t words = (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
-  Free* from = words <= spare_.count ? &spare_ : &free_;
-  if (words > from->count) {
-    if (free_.count > spare_.count) spare_ = free_;
-    const std::size_t block =
-        std::max(words, std::clamp(held_words_ / kIdlePart, kFewestWords, kMostWords));
-    free_ = {blocks_.emplace_back(new std::uint64_t[block]).get(), block};
-    held_words_ += block;
-  }
-  assert(words <= from->count);
-  void* const memory = from->words;
-  from->words += words;
-  from->count -= words;
-  return memory;
+  return blocks_.Allocate((bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
 }
 
 // The set of the last state is tried before the table.
@@ -145,11 +122,6 @@ std::atomic<TermId>* WayTables::MakeFullRow(TermId state) {
   VisitKnown(state, [&](int c, TermId to) { row[c].store(to, std::memory_order_relaxed); });
   SlotOf(state).store(StateWays::Row(row).packed(), std::memory_order_release);
   return row;
-}
-
-std::int64_t WayTables::held_bytes() const {
-  return static_cast<std::int64_t>(held_words_ * sizeof(std::uint64_t) +
-                                   blocks_.capacity() * sizeof(blocks_.front()));
 }
 
 }  // namespace maskd

@@ -1,7 +1,6 @@
 // Keeps the transitions of an automaton's states in the smallest of the forms of state_ways.h.
 //
-// Memory   lists and rows lie side by side in blocks that grow with what there is; none is given
-//          back before all.
+// Memory   lists and rows lie side by side in blocks (tight_blocks.h).
 // Threads  the automaton's lock; what is kept is read without it.
 #ifndef MASKD_GRAMMAR_CORE_DERIVATIVES_WAY_TABLES_H_
 #define MASKD_GRAMMAR_CORE_DERIVATIVES_WAY_TABLES_H_
@@ -9,10 +8,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <vector>
 
+#include "grammar_core/base/tight_blocks.h"
 #include "grammar_core/derivatives/first_classes.h"
 #include "grammar_core/terms/state_ways.h"
 #include "grammar_core/terms/term_store.h"
@@ -42,9 +40,9 @@ class WayTables {
   void PutAll(TermId state, std::span<const Way> ways, std::size_t targets);
 
   // Bytes of lists and rows; those in a state's links are the store's.
-  [[nodiscard]] std::int64_t held_bytes() const;
+  [[nodiscard]] std::int64_t held_bytes() const { return blocks_.held_bytes(); }
   // Words of all lists and rows.
-  [[nodiscard]] std::size_t held_words() const { return held_words_; }
+  [[nodiscard]] std::size_t held_words() const { return blocks_.held_words(); }
 
  private:
   [[nodiscard]] std::atomic<std::uint64_t>& SlotOf(TermId state) {
@@ -71,15 +69,7 @@ class WayTables {
   // The set of the last state that was asked for, and its words.
   ClassSet last_set_;
   ClassWords last_words_ = nullptr;
-  // Memory that is not in use.
-  struct Free {
-    std::uint64_t* words = nullptr;
-    std::size_t count = 0;
-  };
-  std::vector<std::unique_ptr<std::uint64_t[]>> blocks_;
-  Free free_;   // the end of the last one
-  Free spare_;  // the longest end of those before
-  std::size_t held_words_ = 0;
+  TightBlocks<std::uint64_t> blocks_;
 };
 
 }  // namespace maskd

@@ -35,6 +35,8 @@ struct ObjectState {
   std::string marks;        // those left that an unsettled condition has in `unless_all`
   std::uint32_t count = 0;  // members written, as far as min_members and max_members reach
 
+  bool operator==(const ObjectState&) const = default;
+
   // Equal states, equal keys. Linear in members and conditions.
   [[nodiscard]] std::string Key() const;
 };

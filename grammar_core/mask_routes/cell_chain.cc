@@ -27,12 +27,12 @@ void VisitChain(const TermStore& store, TermId state, Hash128 chain, Visit visit
   for (std::uint32_t cells = 1;; ++cells) {
     const Term& term = store.term(state);
     if (term.kind != TermKind::kCat) {
-      chain = Mix(chain, term.key);
+      chain = Mix(chain, store.KeyOf(state));
       break;
     }
     // Keys, not ids: the store is shared by automatons that number their terms differently.
     const auto [head, tail] = AsCat(term);
-    chain = Mix(chain, store.term(head).key);
+    chain = Mix(chain, store.KeyOf(head));
     MASKD_DCHECK_TERM(store, state, store.term(tail).cells() < term.cells());  // so the walk ends
     if (IsStop(cells) && !visit(chain, store.term(tail).cells())) return;
     state = tail;

@@ -80,7 +80,7 @@ bool MaskMaker::MakeByExits(TermId state, MaskBuilder* mask) {
 }
 
 std::shared_ptr<const Exits> MaskMaker::ExitsOf(TermId text, unsigned char byte) {
-  const Hash128 key = Mix(automaton_->store().term(text).key, byte);
+  const Hash128 key = Mix(automaton_->store().KeyOf(text), byte);
   if (auto known = masks_->FindExits(key); known != nullptr) return known;
   std::vector<TokenId> ends;
   std::vector<TokenTrie::Entry> rests;
@@ -135,7 +135,7 @@ bool MaskMaker::MakeByEnds(const Parts& parts, MaskBuilder* mask) {
 // failed.
 std::shared_ptr<const Exits> MaskMaker::EndsOf(TermId cell) {
   constexpr std::uint64_t kAnyEnd = 0x616E79;
-  const Hash128 key = Mix(automaton_->store().term(cell).key, kAnyEnd);
+  const Hash128 key = Mix(automaton_->store().KeyOf(cell), kAnyEnd);
   if (auto known = masks_->FindExits(key); known != nullptr) return known;
   const std::span<const TrieNode> nodes = masks_->index().trie().nodes();
   std::vector<TokenTrie::Entry> rests;

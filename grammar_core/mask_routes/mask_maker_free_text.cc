@@ -144,7 +144,7 @@ std::optional<std::vector<TokenId>> MaskMaker::SuspectsOf(const AbsentTexts& tex
 std::shared_ptr<const Exits> MaskMaker::TokensHolding(CharTerm texts) {
   constexpr std::uint64_t kHolding = 0x686F6C64;
   const TermStore& store = automaton_->store();
-  const Hash128 key = Mix(store.term(texts).key, kHolding);
+  const Hash128 key = Mix(store.KeyOf(texts), kHolding);
   if (auto known = masks_->FindExits(key); known != nullptr) return known;
   std::vector<TokenId> ids;
   VisitTexts(store, texts, [&](absl::string_view text) {

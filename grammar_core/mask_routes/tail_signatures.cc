@@ -92,7 +92,7 @@ std::optional<TailSignatures::StateKey> TailSignatures::KeyOf(TermId state, Work
   TermId rest = state;
   for (int i = 0; i < kMaxCells; ++i) {
     const auto [cell, behind] = store_->PartsOf(rest);
-    key = Mix(key, store_->term(cell).key);
+    key = Mix(key, store_->KeyOf(cell));
     const unsigned char last = LastByte(cell);
     if (last != 0 && !store_->term(cell).nullable) {
       const std::optional<Signature> tail = SignatureOf(behind, last, work, may_pass);

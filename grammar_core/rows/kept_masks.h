@@ -11,10 +11,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 
-#include "grammar_core/base/held_bytes.h"
+#include "grammar_core/base/index_table.h"
 #include "grammar_core/base/stable_vector.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/terms/term_store.h"
@@ -39,12 +38,12 @@ class KeptMasks {
     bool is_new;
   };
   Kept Keep(MaskRef mask) {
-    const auto found = indices_.find(mask.get());
-    const bool is_new = found == indices_.end();
-    const std::uint32_t index = is_new ? masks_.size() : *found;
+    const auto [known, hash] = indices_.Find(mask.get());
+    const bool is_new = known == IndexTable<ByMask>::kNone;
+    const std::uint32_t index = is_new ? masks_.size() : known;
     if (is_new) {
       masks_.Append() = std::move(mask);
-      indices_.insert(index);
+      indices_.Add(hash);
     }
     const bool has_number = index < kMostNumbers;
     return {&masks_[index], has_number ? static_cast<Number>(index + 1) : TermStore::kNoMask,
@@ -55,23 +54,21 @@ class KeptMasks {
 
   // Without the masks.
   [[nodiscard]] std::int64_t held_bytes() const {
-    return masks_.chunk_bytes() + TableBytes(indices_);
+    return masks_.chunk_bytes() + indices_.held_bytes();
   }
 
  private:
-  using Masks = StableVector<MaskRef, 1, 3>;
+  using Masks = StableVector<MaskRef, 2, 4>;
   // Masks by their places.
   struct ByMask {
-    using is_transparent = void;
     const Masks* masks;
     std::size_t operator()(const TokenMask* mask) const { return absl::HashOf(mask); }
     std::size_t operator()(std::uint32_t index) const { return (*this)((*masks)[index].get()); }
-    bool operator()(std::uint32_t x, std::uint32_t y) const { return x == y; }
     bool operator()(std::uint32_t x, const TokenMask* y) const { return (*masks)[x].get() == y; }
   };
 
   Masks masks_;
-  absl::flat_hash_set<std::uint32_t, ByMask, ByMask> indices_{0, ByMask{&masks_}, ByMask{&masks_}};
+  IndexTable<ByMask> indices_{ByMask{&masks_}};
 };
 
 }  // namespace maskd

@@ -48,7 +48,7 @@ TermId RowStates::SharedOf(State state) const {
 }
 
 Hash128 RowStates::KeyOf(State state) const {
-  if (!IsOwn(state)) return automaton_->store().term(RowMemory::TermOf(state)).key;
+  if (!IsOwn(state)) return automaton_->store().KeyOf(RowMemory::TermOf(state));
   const auto lock = memory_->Lock();
   return memory_->KeyOf(state);
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "grammar_core/base/held_bytes.h"
+#include "grammar_core/base/tight_vector.h"
 
 namespace maskd {
 
@@ -36,12 +37,13 @@ TermId NumberTerms::Step(std::uint32_t number, std::uint32_t state, unsigned cha
 }
 
 std::uint32_t NumberTerms::IdOf(Known* known, const NumberLanguage::State& state) {
-  if (const auto id = known->ids.find(state); id != known->ids.end()) return *id;
-  const auto bytes = [known] { return HeldBytes(known->states) + TableBytes(known->ids); };
+  const auto [found, hash] = known->ids.Find(state);
+  if (found != IndexTable<Known::ByState>::kNone) return found;
+  const auto bytes = [known] { return HeldBytes(known->states) + known->ids.held_bytes(); };
   const std::int64_t before = bytes();
   const auto id = static_cast<std::uint32_t>(known->states.size());
-  known->states.push_back(state);
-  known->ids.insert(id);
+  AppendTight(&known->states, state);
+  known->ids.Add(hash);
   held_bytes_ += bytes() - before;
   return id;
 }

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "absl/strings/string_view.h"
 
+#include "grammar_core/base/index_table.h"
 #include "grammar_core/ir/number/number_language.h"
 #include "grammar_core/mask/token_index.h"
 #include "grammar_core/terms/term_store.h"
@@ -50,24 +50,24 @@ class NumberTerms {
   struct Known {
     Known(NumberLanguage made_language, const Hash128& made_hash)
         : language(std::move(made_language)), hash(made_hash) {}
+    Known(const Known&) = delete;
+    Known& operator=(const Known&) = delete;
 
     NumberLanguage language;
     Hash128 hash;
     std::vector<NumberLanguage::State> states;
     // States by their numbers: each is kept once.
     struct ByState {
-      using is_transparent = void;
       const std::vector<NumberLanguage::State>* states;
       std::size_t operator()(const NumberLanguage::State& state) const {
         return absl::HashOf(state);
       }
       std::size_t operator()(std::uint32_t id) const { return (*this)((*states)[id]); }
-      bool operator()(std::uint32_t x, std::uint32_t y) const { return x == y; }
       bool operator()(std::uint32_t x, const NumberLanguage::State& y) const {
         return (*states)[x] == y;
       }
     };
-    absl::flat_hash_set<std::uint32_t, ByState, ByState> ids{0, ByState{&states}, ByState{&states}};
+    IndexTable<ByState> ids{ByState{&states}};
   };
 
   Known& KnownOf(std::uint32_t number);

@@ -14,10 +14,9 @@
 #include <cassert>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-
 #include "grammar_core/base/held_bytes.h"
 #include "grammar_core/base/saturating.h"
+#include "grammar_core/base/tight_vector.h"
 
 namespace maskd {
 namespace {
@@ -222,17 +221,16 @@ bool ObjectProgress::CanEnd(std::uint32_t progress, std::size_t option, Next nex
 // FindMissing() goes over all members.
 template <typename MakePlace>
 std::uint32_t ObjectProgress::InternAs(const Place& like, MakePlace make) {
-  std::string id = absl::StrCat(like.state.Key(), ".", like.next);
-  const std::size_t id_bytes = id.size();
-  const auto [at, is_new] =
-      place_ids_.try_emplace(std::move(id), static_cast<std::uint32_t>(places_.size()));
-  if (!is_new) return at->second;
-  const Place& place = places_.emplace_back(make());
-  const std::size_t texts = place.state.closed.size() + place.state.settled.size() +
-                            place.state.marks.size() + first_option_.size();
-  *held_bytes_ +=
-      static_cast<std::int64_t>(2 * (sizeof(Place) + sizeof(std::string)) + id_bytes + texts);
-  return at->second;
+  const auto [known, hash] = place_ids_.Find(like);
+  if (known != IndexTable<ByPlace>::kNone) return known;
+  const auto bytes = [this] { return HeldBytes(places_) + place_ids_.held_bytes(); };
+  const std::int64_t before = bytes();
+  const Place& place = AppendTight(&places_, make());
+  place_ids_.Add(hash);
+  *held_bytes_ += bytes() - before + HeldBytes(place.state.closed) +
+                  HeldBytes(place.state.settled) + HeldBytes(place.state.marks) +
+                  static_cast<std::int64_t>(first_option_.size());
+  return place_ids_.size() - 1;
 }
 
 // What was found out about a place is copied with it, so no search is made again.

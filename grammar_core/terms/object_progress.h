@@ -15,9 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
 
 #include "grammar_core/base/hash128.h"
+#include "grammar_core/base/index_table.h"
 #include "grammar_core/base/work.h"
 #include "grammar_core/ir/facts/grammar_facts.h"
 #include "grammar_core/ir/object_end.h"
@@ -32,6 +33,8 @@ class ObjectProgress {
   // One object's; `facts` must outlive this. What this keeps, in bytes, is added to `*held_bytes`.
   ObjectProgress(const GrammarFacts& facts, std::uint32_t object, std::int64_t max_end_states,
                  std::int64_t* held_bytes);
+  ObjectProgress(const ObjectProgress&) = delete;
+  ObjectProgress& operator=(const ObjectProgress&) = delete;
 
   // After the opening brace.
   [[nodiscard]] std::uint32_t start() const { return 0; }
@@ -131,7 +134,19 @@ class ObjectProgress {
   std::vector<std::size_t> first_option_;
   // By progress; none in declared order without conditions.
   std::vector<Place> places_;
-  absl::flat_hash_map<std::string, std::uint32_t> place_ids_;
+  struct ByPlace {
+    const std::vector<Place>* places;
+    std::size_t operator()(const Place& place) const {
+      return absl::HashOf(place.state.closed, place.state.settled, place.state.marks,
+                          place.state.count, place.next);
+    }
+    std::size_t operator()(std::uint32_t number) const { return (*this)((*places)[number]); }
+    bool operator()(std::uint32_t number, const Place& y) const {
+      const Place& x = (*places)[number];
+      return x.state == y.state && x.next == y.next;
+    }
+  };
+  IndexTable<ByPlace> place_ids_{ByPlace{&places_}};
   // Declared order. From member i on: the first required one, or the count; and the bytes that the
   // required ones take at least, each with a comma. One element more than there are members.
   std::vector<std::uint32_t> next_required_;

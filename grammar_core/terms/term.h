@@ -15,14 +15,13 @@
 // Key      a structural hash of one cell, the same in every grammar, with counters clamped to what
 //          one token can reach: equal keys give equal masks. An intersection or complement of a
 //          clamped term is not so: which of its strings it holds at all may depend on any count.
-//          Its key is its own.
+//          Its key is its own. TermStore::KeyOf() has it.
 // Threads  immutable once published; what is known of a state's way on (state_ways.h) fills in.
 #ifndef MASKD_GRAMMAR_CORE_TERMS_TERM_H_
 #define MASKD_GRAMMAR_CORE_TERMS_TERM_H_
 
 #include <cstdint>
 
-#include "grammar_core/base/hash128.h"
 #include "grammar_core/base/saturating.h"
 #include "grammar_core/base/strong_id.h"
 #include "grammar_core/ir/grammar_ir.h"
@@ -101,7 +100,7 @@ enum class TermKind : std::uint8_t {
   kNot,      // (term)
 };
 
-// One term, 36 bytes: what it is, and the facts that a step or a mask asks for without looking at
+// One term, 24 bytes: what it is, and the facts that a step or a mask asks for without looking at
 // its parts. Which of the flags and numbers are of bytes and which of characters, each line says.
 struct Term {
   TermKind kind = TermKind::kNothing;
@@ -137,9 +136,8 @@ struct Term {
   // Lower bound of the shortest string (characters: as JSON), saturating; in the unit of the
   // grammar's Measure.
   std::uint32_t min_bytes = 0;
-  Hash96 key;
 };
-static_assert(sizeof(Term) == 36);
+static_assert(sizeof(Term) == 24);
 
 // "No object" in an Encode term.
 inline constexpr std::uint32_t kNoObject = 0xFFFFFFFF;

@@ -52,12 +52,13 @@ AnyTerm TermCopy::Of(AnyTerm id) {
     });
     if (open.size() > before) continue;  // its parts come first
     open.pop_back();
-    copies_.emplace(next, Copy(term));
+    copies_.emplace(next, Copy(next));
   }
   return CopyOf(id);
 }
 
-AnyTerm TermCopy::Copy(const Term& term) {
+AnyTerm TermCopy::Copy(AnyTerm id) {
+  const Term& term = from_.store->term(id);
   Term copy = term;
   std::vector<AnyTerm> list;
   switch (term.kind) {
@@ -99,7 +100,7 @@ AnyTerm TermCopy::Copy(const Term& term) {
     default:
       break;  // their payload is of the IR
   }
-  const AnyTerm made = to_.store->Adopt(copy, std::move(list));
+  const AnyTerm made = to_.store->Adopt(*from_.store, id, copy, std::move(list));
   MASKD_DCHECK_TERM(*to_.store, made, to_.store->term(made).kind == term.kind);
   MASKD_DCHECK_TERM(*to_.store, made, to_.store->term(made).nullable == term.nullable);
   return made;

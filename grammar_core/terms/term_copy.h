@@ -54,7 +54,7 @@ class TermCopy {
   }
   AnyTerm Of(AnyTerm id);
   // A term whose parts are copied.
-  AnyTerm Copy(const Term& term);
+  AnyTerm Copy(AnyTerm id);
   // Copies an object's place: its progress, and then its number.
   void CopyPlace(std::uint32_t* object, std::uint32_t* progress);
 

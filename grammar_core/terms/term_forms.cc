@@ -28,7 +28,7 @@ Power TermStore::PowerOf(AnyTerm id) const {
   const Term& term = At(id);
   if (term.kind == TermKind::kRepeat) return {term.a, {term.b, term.c}};
   if (term.kind == TermKind::kAlt) {
-    const std::vector<AnyTerm>& branches = lists_[term.a];
+    const std::span<const AnyTerm> branches = lists_[term.a];
     if (branches.size() == 2 && branches.front() == kEmptyTerm)
       return {branches.back().value(), {0, 1}};
   }
@@ -51,7 +51,8 @@ AnyTerm TermStore::JoinPowers(AnyTerm x, AnyTerm y) {
 // For a choice that nests too deep: each branch is a level less deep, so a step need not descend
 // further. The price is that the branches no longer share one cell.
 AnyTerm TermStore::Distribute(AnyTerm alt, AnyTerm tail) {
-  std::vector<AnyTerm> branches = lists_[At(alt).a];
+  const std::span<const AnyTerm> parts = lists_[At(alt).a];
+  std::vector<AnyTerm> branches(parts.begin(), parts.end());
   for (AnyTerm& branch : branches) branch = Cat(branch, tail);
   return Alt(branches);
 }
@@ -69,7 +70,7 @@ AnyTerm TermStore::AltOf(const std::vector<Level>& terms, int shared_cells) {
   flat.reserve(static_cast<std::size_t>(some));
   for (const Level id : terms) {
     if (At(id).kind == TermKind::kAlt) {
-      const std::vector<AnyTerm>& inner = lists_[At(id).a];
+      const std::span<const AnyTerm> inner = lists_[At(id).a];
       flat.insert(flat.end(), inner.begin(), inner.end());
     } else if (is_some(id)) {
       flat.push_back(AnyTerm(id));
@@ -136,7 +137,7 @@ void TermStore::Absorb(std::vector<AnyTerm>* branches) {
   AddEffort(all.size() * all.size() / 2);
   std::erase_if(*branches, [&](AnyTerm id) {
     if (At(id).kind != TermKind::kAnd) return false;
-    const std::vector<AnyTerm>& parts = lists_[At(id).a];
+    const std::span<const AnyTerm> parts = lists_[At(id).a];
     return std::ranges::any_of(all, [&](AnyTerm other) {
       if (other == id) return false;
       if (At(other).kind != TermKind::kAnd) return std::ranges::binary_search(parts, other);
@@ -151,15 +152,17 @@ AnyTerm TermStore::ShareParts(const std::vector<AnyTerm>& branches) {
       !std::ranges::all_of(branches, [this](AnyTerm id) { return IsBoth(id); }))
     return kNothingTerm;
   // The lists are sorted, so each look-up is a binary search.
-  std::vector<AnyTerm> common = lists_[At(branches[0]).a];
+  const std::span<const AnyTerm> first = lists_[At(branches[0]).a];
+  std::vector<AnyTerm> common(first.begin(), first.end());
   for (const AnyTerm id : branches) {
-    const std::vector<AnyTerm>& parts = lists_[At(id).a];
+    const std::span<const AnyTerm> parts = lists_[At(id).a];
     std::erase_if(common, [&](AnyTerm part) { return !std::ranges::binary_search(parts, part); });
   }
   if (common.empty()) return kNothingTerm;
   std::vector<AnyTerm> rests;
   for (const AnyTerm id : branches) {
-    std::vector<AnyTerm> rest = lists_[At(id).a];
+    const std::span<const AnyTerm> parts = lists_[At(id).a];
+    std::vector<AnyTerm> rest(parts.begin(), parts.end());
     std::erase_if(rest, [&](AnyTerm part) { return std::ranges::binary_search(common, part); });
     rests.push_back(AnyTerm(AndOf(rest)));
   }

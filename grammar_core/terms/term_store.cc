@@ -45,39 +45,37 @@ const Hash128& SuffixHash(absl::flat_hash_map<std::uint32_t, std::vector<Hash128
 
 TermStore::TermStore(const GrammarFacts& facts, int max_token_bytes)
     : facts_(&facts), clamp_(static_cast<std::uint32_t>(max_token_bytes) + 1) {
-  NewTerm().min_bytes = kNoEnd;  // kNothingTerm
-  Term& empty = NewTerm();
-  empty.kind = TermKind::kEmpty;
-  empty.nullable = true;
-  empty.key = Seed(TermKind::kEmpty);
+  Intern<AnyTerm>({TermKind::kNothing, 0, 0, 0, 0}, [](Made* term) { term->min_bytes = kNoEnd; });
+  Intern<AnyTerm>({TermKind::kEmpty, 0, 0, 0, 0}, [](Made* term) {
+    term->nullable = true;
+    term->key = Seed(TermKind::kEmpty);
+  });
+  assert(terms_.size() == 2 && At(kEmptyTerm).nullable && "as term.h numbers them");
+  ForgetEffort();
   all_text_ = Not(kNothingTerm);
 }
 
 template <typename Level, typename Fill>
 Level TermStore::Intern(const Id& id, Fill fill) {
   AddEffort(2);
-  const AnyTerm term_id(terms_.size());
-  const auto at = ids_.lazy_emplace(id, [&](const auto& make) { make(term_id); });
-  if (*at != term_id) return Level(*at);
-  Term& term = NewTerm();
+  const auto [known, hash] = ids_.Find(id);
+  if (known != IndexTable<ByTerm>::kNone) return Level(known);
+  Made term;
   term.kind = id.kind;
   term.a = id.a;
   term.b = id.b;
   term.c = id.c;
   term.d = id.d;
   fill(&term);
-  return Level(term_id);
+  assert(ids_.size() == terms_.size());
+  ids_.Add(hash);
+  Append(term);
+  return Level(terms_.size() - 1);
 }
 
-std::uint32_t TermStore::InternList(std::vector<AnyTerm> list) {
+std::uint32_t TermStore::InternList(std::span<const AnyTerm> list) {
   AddEffort(list.size());
-  const std::uint32_t index = lists_.size();
-  const auto at = list_ids_.lazy_emplace(list, [&](const auto& make) { make(index); });
-  if (*at != index) return *at;
-  list.shrink_to_fit();
-  list_bytes_ += static_cast<std::int64_t>(list.size() * sizeof(AnyTerm));
-  lists_.Append() = std::move(list);
-  return index;
+  return lists_.Keep(list);
 }
 
 AnyTerm TermStore::Cat(AnyTerm head, AnyTerm tail) {
@@ -106,7 +104,7 @@ AnyTerm TermStore::CatCell(AnyTerm head, AnyTerm tail) {
     head = joined;
     tail = AnyTerm(At(tail).b);
   }
-  return Intern<AnyTerm>({TermKind::kCat, head.value(), tail.value(), 0, 0}, [&](Term* term) {
+  return Intern<AnyTerm>({TermKind::kCat, head.value(), tail.value(), 0, 0}, [&](Made* term) {
     const Term& h = At(head);
     const Term& t = At(tail);
     term->nullable = h.nullable && t.nullable;
@@ -118,18 +116,17 @@ AnyTerm TermStore::CatCell(AnyTerm head, AnyTerm tail) {
     term->depth = std::max<std::uint16_t>(Above(h.depth), h.nullable ? t.depth : 0);
     term->d = h.nullable ? t.floor() : t.cells();
     term->min_bytes = SaturatingAdd(h.min_bytes, t.min_bytes);
-    term->key = Mix(Mix(Seed(TermKind::kCat), h.key), t.key);
   });
 }
 
 AnyTerm TermStore::AltTerm(std::vector<AnyTerm> branches) {
   if (branches.size() == 1) return branches[0];
-  const std::uint32_t list = InternList(std::move(branches));
+  const std::uint32_t list = InternList(branches);
   return Intern<AnyTerm>({TermKind::kAlt, list, 0, 0, 0},
-                         [&](Term* term) { FillAlt(term, lists_[list]); });
+                         [&](Made* term) { FillAlt(term, lists_[list]); });
 }
 
-void TermStore::FillAlt(Term* term, std::span<const AnyTerm> branches) const {
+void TermStore::FillAlt(Made* term, std::span<const AnyTerm> branches) const {
   term->min_bytes = kNoEnd;
   term->c = 0;
   term->d = kNoEnd;
@@ -146,7 +143,7 @@ void TermStore::FillAlt(Term* term, std::span<const AnyTerm> branches) const {
     term->depth = std::max(term->depth, Above(branch.depth));
     term->d = std::min(term->d, branch.floor());
     term->min_bytes = std::min(term->min_bytes, branch.min_bytes);
-    key = MixUnordered(key, branch.key);
+    key = MixUnordered(key, KeyOf(id));
   }
   term->key = key;
 }
@@ -156,7 +153,7 @@ AnyTerm TermStore::Repeat(AnyTerm body, std::uint32_t min, std::uint32_t max) {
   if (body == kNothingTerm) return min == 0 ? kEmptyTerm : kNothingTerm;
   if (min == 1 && max == 1) return body;
   if (At(body).nullable) min = 0;
-  return Intern<AnyTerm>({TermKind::kRepeat, body.value(), min, max, 0}, [&](Term* term) {
+  return Intern<AnyTerm>({TermKind::kRepeat, body.value(), min, max, 0}, [&](Made* term) {
     const Term& b = At(body);
     term->nullable = min == 0;
     term->may_be_empty = b.may_be_empty && min > 0;
@@ -165,7 +162,6 @@ AnyTerm TermStore::Repeat(AnyTerm body, std::uint32_t min, std::uint32_t max) {
     term->clamped = b.clamped || min > clamp_ || (max >= clamp_ && max != kUnbounded);
     term->depth = Above(b.depth);
     term->min_bytes = SaturatingMul(b.min_bytes, min);
-    term->key = Mix(Mix(Mix(Seed(TermKind::kRepeat), b.key), ClampCount(min)), ClampCount(max));
   });
 }
 
@@ -181,7 +177,7 @@ const ByteBits& TermStore::byte_set(std::uint32_t index) const {
 }
 
 TermId TermStore::ByteSet(std::uint32_t set) {
-  return Intern<TermId>({TermKind::kByteSet, set, 0, 0, 0}, [&](Term* term) {
+  return Intern<TermId>({TermKind::kByteSet, set, 0, 0, 0}, [&](Made* term) {
     term->min_bytes = SizeOf(measure(), byte_set(set));
     term->key = MixBits(Seed(TermKind::kByteSet), byte_set(set));
   });
@@ -201,18 +197,20 @@ std::uint32_t TermStore::AdoptByteSet(const TermStore& from, std::uint32_t set) 
 
 // Nothing of a term but its payload depends on its store, not even the key of an And or Not of its
 // own: no other store ever makes that key.
-AnyTerm TermStore::Adopt(const Term& like, std::vector<AnyTerm> list) {
+AnyTerm TermStore::Adopt(const TermStore& from, AnyTerm theirs, const Term& like,
+                         std::vector<AnyTerm> list) {
   assert(list.empty() || like.kind == TermKind::kAlt || like.kind == TermKind::kAnd);
   std::uint32_t payload = like.a;
   if (!list.empty()) {
     std::ranges::sort(list);
-    payload = InternList(std::move(list));
+    payload = InternList(list);
   }
   Id id = ByTerm::IdOf(like);
   id.a = payload;
-  return Intern<AnyTerm>(id, [&](Term* term) {
-    *term = like;
+  return Intern<AnyTerm>(id, [&](Made* term) {
+    static_cast<Term&>(*term) = like;
     term->a = payload;
+    if (from.keys_.Has(theirs.value())) term->key = from.keys_.At(theirs.value());
   });
 }
 
@@ -237,7 +235,7 @@ TermId TermStore::HexDigits(std::uint32_t count) {
 TermId TermStore::Bytes(std::uint32_t string, std::uint32_t offset) {
   const std::string& bytes = ir().byte_strings[string];
   if (offset == bytes.size()) return kEmptyTerm;
-  return Intern<TermId>({TermKind::kBytes, string, offset, 0, 0}, [&](Term* term) {
+  return Intern<TermId>({TermKind::kBytes, string, offset, 0, 0}, [&](Made* term) {
     term->min_bytes = SizeOf(measure(), absl::string_view(bytes).substr(offset));
     term->key =
         Mix(Seed(TermKind::kBytes), SuffixHash(&bytes_suffix_, string, bytes, offset, this));
@@ -245,13 +243,13 @@ TermId TermStore::Bytes(std::uint32_t string, std::uint32_t offset) {
 }
 
 TermId TermStore::Tokens(std::uint32_t spec) {
-  return Intern<TermId>({TermKind::kTokens, spec, 0, 0, 0}, [&](Term* term) {
+  return Intern<TermId>({TermKind::kTokens, spec, 0, 0, 0}, [&](Made* term) {
     term->key = Mix(Seed(TermKind::kTokens), facts_->TokensHash(spec));
   });
 }
 
 TermId TermStore::Call(RuleId rule, std::uint32_t depth) {
-  return Intern<TermId>({TermKind::kCall, rule, depth, 0, 0}, [&](Term* term) {
+  return Intern<TermId>({TermKind::kCall, rule, depth, 0, 0}, [&](Made* term) {
     term->nullable = facts_->RuleNullable(rule);
     term->min_bytes = facts_->RuleMinBytes(rule, depth);
     term->key = KeyAt(depth, Mix(Seed(TermKind::kCall), facts_->RuleHash(rule)));
@@ -271,12 +269,11 @@ TermId TermStore::Encode(CharTerm characters, PartialChar partial, std::uint32_t
   if (characters == kNothingTerm) return kNothingTerm;
   const bool between = partial.phase == CharPhase::kStart;
   if (characters == kEmptyTerm && between) return kEmptyTerm;
-  return Intern<TermId>(
-      {TermKind::kEncode, characters.value(), partial.Pack(), kNoObject, 0}, [&](Term* term) {
-        term->nullable = between && At(characters).nullable;
-        term->min_bytes = between ? At(characters).min_bytes : partial_bytes;
-        term->key = Mix(Mix(Seed(TermKind::kEncode), At(characters).key), partial.Pack());
-      });
+  return Intern<TermId>({TermKind::kEncode, characters.value(), partial.Pack(), kNoObject, 0},
+                        [&](Made* term) {
+                          term->nullable = between && At(characters).nullable;
+                          term->min_bytes = between ? At(characters).min_bytes : partial_bytes;
+                        });
 }
 
 TermId TermStore::EncodeNames(CharTerm characters, PartialChar partial, std::uint32_t object,
@@ -291,16 +288,16 @@ TermId TermStore::EncodeWithin(CharTerm characters, PartialChar partial, std::ui
                                std::uint32_t inside, const Hash128& key, std::uint32_t min_bytes) {
   if (characters == kNothingTerm) return kNothingTerm;
   return Intern<TermId>(
-      {TermKind::kEncode, characters.value(), partial.Pack(), object, inside}, [&](Term* term) {
+      {TermKind::kEncode, characters.value(), partial.Pack(), object, inside}, [&](Made* term) {
         term->min_bytes = min_bytes;
-        const Hash128 own = Mix(Mix(Seed(TermKind::kEncode), At(characters).key), partial.Pack());
+        const Hash128 own = Mix(Mix(Seed(TermKind::kEncode), KeyOf(characters)), partial.Pack());
         term->key = Mix(own, key);
       });
 }
 
 TermId TermStore::Number(std::uint32_t number, std::uint32_t state, bool nullable,
                          const Hash128& key) {
-  return Intern<TermId>({TermKind::kNumber, number, state, 0, 0}, [&](Term* term) {
+  return Intern<TermId>({TermKind::kNumber, number, state, 0, 0}, [&](Made* term) {
     term->nullable = nullable;
     term->min_bytes = nullable ? 0 : 1;
     term->key = Mix(Seed(TermKind::kNumber), key);
@@ -310,7 +307,7 @@ TermId TermStore::Number(std::uint32_t number, std::uint32_t state, bool nullabl
 TermId TermStore::Object(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
                          const ObjectFacts& facts) {
   return Intern<TermId>(
-      {TermKind::kObject, object, progress, static_cast<std::uint32_t>(phase), 0}, [&](Term* term) {
+      {TermKind::kObject, object, progress, static_cast<std::uint32_t>(phase), 0}, [&](Made* term) {
         term->min_bytes = facts.min_bytes;
         term->key = Mix(Mix(Seed(TermKind::kObject), facts.key), static_cast<std::uint64_t>(phase));
       });
@@ -319,13 +316,13 @@ TermId TermStore::Object(std::uint32_t object, std::uint32_t progress, ObjectPha
 TermId TermStore::Distinct(TermId array, bool begun, unsigned char close) {
   if (array == kNothingTerm || array == kEmptyTerm || array == kFailedTerm) return array;
   const std::uint32_t is_rest = begun ? 1 : 0;
-  return Intern<TermId>({TermKind::kDistinct, array.value(), is_rest, close, 0}, [&](Term* term) {
+  return Intern<TermId>({TermKind::kDistinct, array.value(), is_rest, close, 0}, [&](Made* term) {
     const Term& whole = At(array);
     term->in_distinct = begun;
     term->clamped = whole.clamped;
     term->depth = Above(whole.depth);
     term->min_bytes = whole.min_bytes;
-    term->key = Mix(Mix(Seed(TermKind::kDistinct), whole.key), is_rest);
+    term->key = Mix(Mix(Seed(TermKind::kDistinct), KeyOf(array)), is_rest);
   });
 }
 
@@ -335,19 +332,19 @@ TermId TermStore::Limited(TermId text, TokensLeft tokens) {
   if (text == kNothingTerm || text == kEmptyTerm || text == kFailedTerm) return text;
   const std::uint32_t touched = tokens.touched ? 1 : 0;
   return Intern<TermId>({TermKind::kLimited, text.value(), tokens.left, touched, 0},
-                        [&](Term* term) {
+                        [&](Made* term) {
                           const Term& whole = At(text);
                           term->nullable = whole.nullable;
                           term->clamped = whole.clamped;
                           term->in_limited = tokens.touched || whole.in_limited;
                           term->depth = Above(whole.depth);
                           term->min_bytes = whole.min_bytes;
-                          term->key = Mix(Seed(TermKind::kLimited), whole.key);
+                          term->key = Mix(Seed(TermKind::kLimited), KeyOf(text));
                         });
 }
 
 CharTerm TermStore::CharSet(std::uint32_t set) {
-  return Intern<CharTerm>({TermKind::kCharSet, set, 0, 0, 0}, [&](Term* term) {
+  return Intern<CharTerm>({TermKind::kCharSet, set, 0, 0, 0}, [&](Made* term) {
     Hash128 key = Seed(TermKind::kCharSet);
     for (const CharRange& range : ir().char_sets[set].ranges())
       key = Mix(Mix(key, range.lo), range.hi);
@@ -359,7 +356,7 @@ CharTerm TermStore::CharSet(std::uint32_t set) {
 CharTerm TermStore::Text(std::uint32_t text, std::uint32_t offset) {
   const std::u32string& characters = ir().texts[text];
   if (offset == characters.size()) return kEmptyTerm;
-  return Intern<CharTerm>({TermKind::kText, text, offset, 0, 0}, [&](Term* term) {
+  return Intern<CharTerm>({TermKind::kText, text, offset, 0, 0}, [&](Made* term) {
     term->min_bytes = SizeOf(measure(), std::u32string_view(characters).substr(offset));
     term->key =
         Mix(Seed(TermKind::kText), SuffixHash(&text_suffix_, text, characters, offset, this));
@@ -374,11 +371,11 @@ const std::vector<std::u32string>& TermStore::text_set(std::uint32_t index) cons
 
 void TermStore::NoteSuffixes(const std::vector<Hash128>& hashes) {
   AddEffort(hashes.size() / 4);
-  list_bytes_ += HeldBytes(hashes);
+  text_bytes_ += HeldBytes(hashes);
 }
 
 std::uint32_t TermStore::AddTextSet(std::vector<std::u32string> texts) {
-  list_bytes_ += HeldBytes(texts, [](const std::u32string& text) { return HeldBytes(text); });
+  text_bytes_ += HeldBytes(texts, [](const std::u32string& text) { return HeldBytes(text); });
   own_text_sets_.Append() = std::move(texts);
   return static_cast<std::uint32_t>(ir().text_sets.size() + own_text_sets_.size() - 1);
 }
@@ -388,7 +385,7 @@ CharTerm TermStore::TextSet(std::uint32_t set, std::uint32_t first, std::uint32_
   const std::vector<std::u32string>& texts = text_set(set);
   if (first == end) return kNothingTerm;
   if (end - first == 1 && texts[first].size() == depth) return kEmptyTerm;
-  return Intern<CharTerm>({TermKind::kTextSet, set, first, end, depth}, [&](Term* term) {
+  return Intern<CharTerm>({TermKind::kTextSet, set, first, end, depth}, [&](Made* term) {
     term->nullable = texts[first].size() == depth;
     term->min_bytes = kNoEnd;
     Hash128 key = Seed(TermKind::kTextSet);
@@ -404,7 +401,7 @@ CharTerm TermStore::TextSet(std::uint32_t set, std::uint32_t first, std::uint32_
 
 CharTerm TermStore::NameSet(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
                             std::uint32_t depth, const ObjectFacts& facts) {
-  return Intern<CharTerm>({TermKind::kNameSet, object, progress, first, depth}, [&](Term* term) {
+  return Intern<CharTerm>({TermKind::kNameSet, object, progress, first, depth}, [&](Made* term) {
     term->nullable = facts.nullable;
     term->min_bytes = facts.min_bytes;
     term->key = Mix(Seed(TermKind::kNameSet), facts.key);
@@ -419,7 +416,7 @@ CharTerm TermStore::AndOf(const std::vector<Level>& terms) {
     if (id == kNothingTerm) return kNothingTerm;
     if (id == AnyTerm(all_text_)) continue;
     if (At(id).kind == TermKind::kAnd) {
-      const std::vector<AnyTerm>& inner = lists_[At(id).a];
+      const std::span<const AnyTerm> inner = lists_[At(id).a];
       flat.insert(flat.end(), inner.begin(), inner.end());
     } else {
       flat.push_back(id);
@@ -434,15 +431,15 @@ CharTerm TermStore::AndOf(const std::vector<Level>& terms) {
       std::all_of(flat.begin(), flat.end(), [&](AnyTerm id) { return At(id).nullable; });
   if (std::find(flat.begin(), flat.end(), kEmptyTerm) != flat.end())
     return nullable ? kEmptyTerm : kNothingTerm;
-  const std::uint32_t list = InternList(std::move(flat));
-  return Intern<CharTerm>({TermKind::kAnd, list, 0, 0, 0}, [&](Term* term) {
+  const std::uint32_t list = InternList(flat);
+  return Intern<CharTerm>({TermKind::kAnd, list, 0, 0, 0}, [&](Made* term) {
     term->nullable = nullable;
     term->may_be_empty = !nullable;
     term->key = Seed(TermKind::kAnd);
     for (const AnyTerm id : lists_[list]) {
       term->depth = std::max(term->depth, Above(At(id).depth));
       term->min_bytes = std::max(term->min_bytes, At(id).min_bytes);
-      term->key = MixUnordered(term->key, At(id).key);
+      term->key = MixUnordered(term->key, KeyOf(id));
       term->clamped |= At(id).clamped;
     }
     if (term->clamped) term->key = OwnKey(TermKind::kAnd, list);
@@ -474,7 +471,7 @@ bool TermStore::IsAllText(CharTerm id) const {
 CharTerm TermStore::Not(CharTerm inner) {
   if (IsAllText(inner)) return kNothingTerm;
   if (At(inner).kind == TermKind::kNot) return CharTerm(At(inner).a);
-  return Intern<CharTerm>({TermKind::kNot, inner.value(), 0, 0, 0}, [&](Term* term) {
+  return Intern<CharTerm>({TermKind::kNot, inner.value(), 0, 0, 0}, [&](Made* term) {
     term->nullable = !At(inner).nullable;
     // Not Nothing is every string; any other complement may turn out to be empty.
     term->may_be_empty = !term->nullable;
@@ -482,7 +479,7 @@ CharTerm TermStore::Not(CharTerm inner) {
     term->min_bytes = term->nullable ? 0 : 1;
     term->clamped = At(inner).clamped;
     term->key = term->clamped ? OwnKey(TermKind::kNot, inner.value())
-                              : Mix(Seed(TermKind::kNot), At(inner).key);
+                              : Mix(Seed(TermKind::kNot), KeyOf(inner));
   });
 }
 

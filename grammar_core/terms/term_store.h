@@ -24,10 +24,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 
+#include "grammar_core/base/hash128.h"
 #include "grammar_core/base/held_bytes.h"
+#include "grammar_core/base/index_table.h"
 #include "grammar_core/base/stable_vector.h"
 #include "grammar_core/base/work.h"
 #include "grammar_core/ir/counts.h"
@@ -35,6 +36,8 @@
 #include "grammar_core/ir/grammar_ir.h"
 #include "grammar_core/terms/state_ways.h"
 #include "grammar_core/terms/term.h"
+#include "grammar_core/terms/term_keys.h"
+#include "grammar_core/terms/term_lists.h"
 
 namespace maskd {
 
@@ -49,6 +52,11 @@ class TermStore {
   [[nodiscard]] const Term& term(TermId id) const { return terms_[id.value()]; }
   [[nodiscard]] const Term& term(CharTerm id) const { return terms_[id.value()]; }
   [[nodiscard]] const Term& term(AnyTerm id) const { return terms_[id.value()]; }
+  // Its key (see term.h): kept, or made from those of a few parts.
+  template <typename Level>
+  [[nodiscard]] Hash96 KeyOf(Level id) const {
+    return keys_.Has(id.value()) ? keys_.At(id.value()) : MadeKey(At(id));
+  }
   // The first cell of a term and what follows it: kEmptyTerm behind the last one.
   template <typename Level>
   struct PartsAs {
@@ -201,10 +209,11 @@ class TermStore {
   CharTerm And(const std::vector<CharTerm>& terms) { return AndOf(terms); }
   CharTerm Not(CharTerm term);
 
-  // A term like `like`, of another store of the same grammar: what is known of it is taken over,
-  // its payload (`like`'s fields a to d) is in this store's numbers already. An Alt's or And's list
-  // is `list`, in any order.
-  AnyTerm Adopt(const Term& like, std::vector<AnyTerm> list = {});
+  // A term like `like`, which is `theirs` of another store of the same grammar: what is known of it
+  // is taken over, its payload (`like`'s fields a to d) is in this store's numbers already. An
+  // Alt's or And's list is `list`, in any order.
+  AnyTerm Adopt(const TermStore& from, AnyTerm theirs, const Term& like,
+                std::vector<AnyTerm> list = {});
   // The number of a set of bytes that another store of the same grammar has as `set`.
   std::uint32_t AdoptByteSet(const TermStore& from, std::uint32_t set);
 
@@ -268,40 +277,32 @@ class TermStore {
   };
   // Most terms take no more chunks than they need.
   template <typename T>
-  using Table = StableVector<T, 2>;
+  using Table = StableVector<T, 3, 7>;
   // For what most grammars have few of, or none.
   template <typename T>
-  using FewTable = StableVector<T, 1, 3>;
-  // Terms by their ids, and lists by what they hold: both are kept once, in their own tables.
+  using FewTable = StableVector<T, 2, 4>;
+  // Terms by their ids.
   struct ByTerm {
-    using is_transparent = void;
     const Table<Term>* terms;
     [[nodiscard]] static Id IdOf(const Term& term) {
       if (term.HasSpine()) return {term.kind, term.a, term.b, 0, 0};
       return {term.kind, term.a, term.b, term.c, term.d};
     }
-    [[nodiscard]] Id IdOf(AnyTerm id) const { return IdOf((*terms)[id.value()]); }
     std::size_t operator()(const Id& id) const {
       return absl::HashOf(id.kind, id.a, id.b, id.c, id.d);
     }
-    std::size_t operator()(AnyTerm id) const { return (*this)(IdOf(id)); }
-    bool operator()(AnyTerm x, AnyTerm y) const { return x == y; }
-    bool operator()(AnyTerm x, const Id& y) const { return IdOf(x) == y; }
-  };
-  struct ByList {
-    using is_transparent = void;
-    using List = std::vector<AnyTerm>;
-    const FewTable<List>* lists;
-    std::size_t operator()(const List& list) const { return absl::HashOf(list); }
-    std::size_t operator()(std::uint32_t index) const { return (*this)((*lists)[index]); }
-    bool operator()(std::uint32_t x, std::uint32_t y) const { return x == y; }
-    bool operator()(std::uint32_t x, const List& y) const { return (*lists)[x] == y; }
+    std::size_t operator()(std::uint32_t id) const { return (*this)(IdOf((*terms)[id])); }
+    bool operator()(std::uint32_t x, const Id& y) const { return IdOf((*terms)[x]) == y; }
   };
 
+  // A new term, and its key where the term keeps one.
+  struct Made : Term {
+    Hash96 key;
+  };
   // The term of `id` if it is known, or a new one whose facts `fill` sets.
   template <typename Level, typename Fill>
   Level Intern(const Id& id, Fill fill);
-  std::uint32_t InternList(std::vector<AnyTerm> list);
+  std::uint32_t InternList(std::span<const AnyTerm> list);
   std::uint32_t NumberOf(const ByteBits& set);
   // As term(), where a parameter has that name.
   template <typename Level>
@@ -330,7 +331,7 @@ class TermStore {
   AnyTerm AltTerm(std::vector<AnyTerm> branches);
   // Whether what character terms, which ascend, have in common is plainly nothing: x & !x.
   [[nodiscard]] bool Contradict(std::span<const AnyTerm> terms) const;
-  void FillAlt(Term* term, std::span<const AnyTerm> branches) const;
+  void FillAlt(Made* term, std::span<const AnyTerm> branches) const;
   [[nodiscard]] bool IsDeep(AnyTerm id) const { return At(id).depth > kMaxDepth; }
   AnyTerm Distribute(AnyTerm alt, AnyTerm tail);
   // A branch as what it may have in common with others, and the rest.
@@ -339,11 +340,13 @@ class TermStore {
     AnyTerm rest;
     AnyTerm whole;
   };
-  Term& NewTerm() {
-    ways_.Append();
-    masks_.Append();
-    return terms_.Append();
-  }
+  // Appends a term that is in no table yet.
+  void Append(const Made& term);
+  // Of every so many cells of a spine one keeps its key: any other is made from those behind it.
+  static constexpr std::uint32_t kCellsAKey = 16;
+  [[nodiscard]] bool KeepsKey(const Term& term) const;
+  // The key of a term of a kind that makes it from its parts.
+  [[nodiscard]] Hash96 MadeKey(const Term& term) const;
   template <typename PartOf, typename Join>
   void Factor(std::vector<AnyTerm>* branches, PartOf part_of, Join join);
   void FactorTails(std::vector<AnyTerm>* branches);
@@ -352,8 +355,11 @@ class TermStore {
   static std::uint16_t Above(std::uint32_t depth) {
     return static_cast<std::uint16_t>(std::min<std::uint32_t>(depth + 1, 0xFFFF));
   }
-  Hash128 Seed(TermKind kind) const { return Mix(Hash128{}, static_cast<std::uint64_t>(kind)); }
+  static Hash128 Seed(TermKind kind) { return Mix(Hash128{}, static_cast<std::uint64_t>(kind)); }
 
+  [[nodiscard]] std::int64_t TermBytes() const {
+    return terms_.chunk_bytes() + keys_.chunk_bytes();
+  }
   [[nodiscard]] std::int64_t LinkBytes() const {
     return ways_.chunk_bytes() + masks_.chunk_bytes();
   }
@@ -366,18 +372,18 @@ class TermStore {
   // What ways() and mutable_mask() read, for each term.
   Table<std::atomic<std::uint64_t>> ways_;
   Table<std::atomic<MaskNumber>> masks_;
-  absl::flat_hash_set<AnyTerm, ByTerm, ByTerm> ids_{0, ByTerm{&terms_}, ByTerm{&terms_}};
+  TermKeys keys_;
+  IndexTable<ByTerm> ids_{ByTerm{&terms_}};
   // Numbered after the IR's.
   FewTable<PlacedObject> placed_objects_;
   absl::flat_hash_map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> placed_ids_;
-  FewTable<std::vector<AnyTerm>> lists_;
-  absl::flat_hash_set<std::uint32_t, ByList, ByList> list_ids_{0, ByList{&lists_}, ByList{&lists_}};
+  TermLists lists_;
   // The key of an And or Not with a clamped part.
   [[nodiscard]] Hash128 OwnKey(TermKind kind, std::uint32_t payload) const {
     return Mix(Mix(unique_, static_cast<std::uint64_t>(kind)), payload);
   }
   const Hash128 unique_ = UniqueHash();
-  std::int64_t list_bytes_ = 0;  // of what lists and texts hold
+  std::int64_t text_bytes_ = 0;  // of what sets of texts and hashes of literals hold
   std::int64_t effort_ = 0;      // not charged yet
   // While a choice is factored.
   std::optional<std::int64_t> factoring_left_;

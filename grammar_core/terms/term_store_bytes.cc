@@ -9,20 +9,18 @@ namespace maskd {
 
 // Each step asks for the sum, so no list is made for it.
 std::int64_t TermStore::held_bytes() const {
-  return terms_.chunk_bytes() + LinkBytes() + TableBytes(ids_) + ListBytes() + SetBytes();
+  return TermBytes() + LinkBytes() + ids_.held_bytes() + ListBytes() + SetBytes();
 }
 
 std::vector<HeldPart> TermStore::parts() const {
-  return {{"terms", terms_.chunk_bytes()},
+  return {{"terms", TermBytes()},
           {"links", LinkBytes()},
-          {"table of terms", TableBytes(ids_)},
+          {"table of terms", ids_.held_bytes()},
           {"lists of terms", ListBytes()},
           {"sets of bytes and texts, places", SetBytes()}};
 }
 
-std::int64_t TermStore::ListBytes() const {
-  return lists_.chunk_bytes() + TableBytes(list_ids_) + list_bytes_;
-}
+std::int64_t TermStore::ListBytes() const { return lists_.held_bytes() + text_bytes_; }
 
 std::int64_t TermStore::SetBytes() const {
   return placed_objects_.chunk_bytes() + own_byte_sets_.chunk_bytes() +

@@ -91,7 +91,7 @@ TermId RowMemory::Shared(State state) const {
 bool RowMemory::IsAmbiguous(State state) const { return IsOwn(state) && At(state).ways.size() > 1; }
 
 Hash128 RowMemory::KeyOf(State state) const {
-  if (!IsOwn(state)) return automaton_->store().term(TermOf(state)).key;
+  if (!IsOwn(state)) return automaton_->store().KeyOf(TermOf(state));
   const OwnState& own = At(state);
   return own.key.has_value() ? *own.key : KeyOf(own.ways);
 }

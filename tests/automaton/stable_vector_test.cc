@@ -11,7 +11,8 @@ namespace {
 template <typename Vector>
 class StableVectorTest : public testing::Test {};
 using Vectors = testing::Types<StableVector<std::uint32_t>, StableVector<std::uint32_t, 2>,
-                               StableVector<std::uint32_t, 1, 3>>;
+                               StableVector<std::uint32_t, 1, 3>, StableVector<std::uint32_t, 2, 4>,
+                               StableVector<std::uint32_t, 3>>;
 TYPED_TEST_SUITE(StableVectorTest, Vectors);
 
 TYPED_TEST(StableVectorTest, ElementsKeepTheirPlaceAndValueAcrossChunks) {

@@ -79,7 +79,7 @@ TEST(NumberTermsTest, AStateOfAnotherAutomatonIsAdoptedOnce) {
   EXPECT_EQ(to.numbers.Adopt(from.numbers, number, state), adopted);
   const TermId here = Behind(&to, "123");
   EXPECT_EQ(AsNumber(to.store.term(here)).state, adopted);
-  EXPECT_TRUE(to.store.term(here).key == from.store.term(there).key);
+  EXPECT_TRUE(to.store.KeyOf(here) == from.store.KeyOf(there));
 }
 
 TEST(NumberTermsTest, StatesAreCounted) {
