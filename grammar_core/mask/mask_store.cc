@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "grammar_core/base/sort_unique.h"
 #include "grammar_core/mask/bit_words.h"
 
 namespace maskd {
@@ -43,7 +42,6 @@ MaskStore::MaskStore(const TokenIndex* index, std::int64_t max_bytes)
       within_({.entries = kMaxClasses}),
       tries_({.entries = kMaxClasses, .bytes = max_bytes / kPartOfOthers}),
       exits_({.entries = kMaxClasses, .bytes = max_bytes / kPartOfOthers}),
-      texts_after_({}),
       runs_({.entries = kMaxRuns, .bytes = max_bytes / kPartOfOthers}),
       text_(StoreMask(index_->text(), {}, {})) {}
 
@@ -150,23 +148,6 @@ void MaskStore::PutExits(const Hash128& key, std::shared_ptr<const Exits> exits)
   exits_.Put(key, std::move(exits));
 }
 
-std::shared_ptr<const TokenTrie> MaskStore::TextsAfter(unsigned char byte) {
-  if (auto known = texts_after_.Find(byte, kCopy); known != nullptr) return known;
-  std::vector<absl::string_view> texts;
-  for (const TokenId id : index_->TokensHolding(byte)) {
-    const absl::string_view bytes = index_->vocabulary().TokenBytes(id);
-    for (std::size_t i = 0; i + 1 < bytes.size(); ++i)
-      if (static_cast<unsigned char>(bytes[i]) == byte) texts.push_back(bytes.substr(i + 1));
-  }
-  SortUnique(&texts);
-  std::vector<TokenTrie::Entry> entries;
-  for (const absl::string_view text : texts)
-    entries.push_back({text, static_cast<TokenId>(entries.size())});
-  auto trie = std::make_shared<const TokenTrie>(entries);
-  texts_after_.Put(byte, trie);
-  return trie;
-}
-
 std::shared_ptr<const RunIndex> MaskStore::RunsOf(const std::bitset<256>& set) {
   if (auto common = index_->CommonRuns(set); common != nullptr) return common;
   if (auto known = runs_.Find({set}, kCopy); known != nullptr) return known;
@@ -192,7 +173,6 @@ void MaskStore::Age() {
   within_.Age();
   tries_.Age();
   exits_.Age();
-  texts_after_.Age();
   runs_.Age();
 }
 
@@ -203,7 +183,7 @@ MaskStore::Stats MaskStore::stats() const {
   stats.mask_bytes = by_content_.value_bytes() + within_.value_bytes();
   stats.held_bytes = by_content_.held_bytes() + by_parts_.held_bytes() + by_key_.held_bytes() +
                      signatures_.held_bytes() + within_.held_bytes() + tries_.held_bytes() +
-                     exits_.held_bytes() + texts_after_.held_bytes() + runs_.held_bytes();
+                     exits_.held_bytes() + runs_.held_bytes();
   stats.hits = hits_.load(std::memory_order_relaxed);
   stats.misses = misses_.load(std::memory_order_relaxed);
   return stats;

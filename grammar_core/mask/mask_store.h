@@ -7,7 +7,6 @@
 //   by tail      the signature of every tail whose first cells have these keys.
 //   by class     tokens within a CharacterClass, and tries of a CandidateClass.
 //   by exit      tokens that leave a cell by a byte, see Exits.
-//   by byte      what tokens hold after a certain byte.
 //   by run       tokens that begin with a run of bytes of a set, see RunIndex.
 //
 // Bounds   masks by content, kept in two generations (two_generations.h): together they have
@@ -106,9 +105,6 @@ class MaskStore {
   std::shared_ptr<const Exits> FindExits(const Hash128& key);
   void PutExits(const Hash128& key, std::shared_ptr<const Exits> exits);
 
-  // All that tokens hold after a byte `byte`, whichever of them it is; the ids are numbers.
-  std::shared_ptr<const TokenTrie> TextsAfter(unsigned char byte);
-
   // The runs of bytes of `set`; made now where no state asked for them before.
   std::shared_ptr<const RunIndex> RunsOf(const std::bitset<256>& set);
 
@@ -179,7 +175,6 @@ class MaskStore {
   using ByClass = Shared<CharacterClass, TokenMask>;
   using Tries = Shared<CandidateClass, TokenTrie>;  // null for the index's own
   using ExitsByKey = Shared<Hash128, Exits>;
-  using TriesByByte = Shared<unsigned char, TokenTrie>;
   using Runs = Shared<ByteSetKey, RunIndex>;
 
   using Masks = std::vector<MaskRef>;
@@ -202,7 +197,6 @@ class MaskStore {
   ByClass within_;
   Tries tries_;
   ExitsByKey exits_;
-  TriesByByte texts_after_;
   Runs runs_;
   Mutex dense_mutex_;
   std::shared_ptr<const Masks> dense_ ABSL_GUARDED_BY(dense_mutex_) = std::make_shared<Masks>();

@@ -17,6 +17,7 @@
 #include "absl/strings/match.h"
 
 #include "grammar_core/base/char_set.h"
+#include "grammar_core/base/sort_unique.h"
 #include "grammar_core/base/utf8.h"
 
 namespace maskd {
@@ -61,6 +62,27 @@ TokenIndex::TokenIndex(std::shared_ptr<const Vocabulary> vocabulary)
   std::ranges::copy_if(sorted_, std::back_inserter(no_text),
                        [&](TokenId id) { return !text_.Allows(id); });
   no_text_ = std::make_unique<const TokenTrie>(EntriesOf(no_text));
+  for (const unsigned char end : kEndBytes) texts_after_.push_back(MakeTextsAfter(end));
+}
+
+TokenTrie TokenIndex::MakeTextsAfter(unsigned char end) const {
+  std::vector<absl::string_view> texts;
+  for (const TokenId id : TokensHolding(end)) {
+    const absl::string_view bytes = vocabulary_->TokenBytes(id);
+    for (std::size_t i = 0; i + 1 < bytes.size(); ++i)
+      if (static_cast<unsigned char>(bytes[i]) == end) texts.push_back(bytes.substr(i + 1));
+  }
+  SortUnique(&texts);
+  std::vector<TokenTrie::Entry> entries;
+  for (const absl::string_view text : texts)
+    entries.push_back({text, static_cast<TokenId>(entries.size())});
+  return TokenTrie(entries);
+}
+
+const TokenTrie& TokenIndex::TextsAfter(unsigned char end) const {
+  const std::size_t place = kEndBytes.find(static_cast<char>(end));
+  assert(place != absl::string_view::npos && "one of kEndBytes");
+  return texts_after_[place];
 }
 
 // Nodes of a trie are parts of tokens: only those that may be of a number are entered.
@@ -95,6 +117,7 @@ std::int64_t TokenIndex::held_bytes() const {
                        static_cast<std::int64_t>(sorted_.capacity() * sizeof(TokenId) +
                                                  rank_.capacity() * sizeof(rank_[0]));
   for (const Runs& common : common_runs_) bytes += common.runs->held_bytes();
+  for (const TokenTrie& texts : texts_after_) bytes += texts.held_bytes();
   return bytes;
 }
 

@@ -23,6 +23,9 @@ namespace maskd {
 
 using AsciiBits = std::bitset<128>;
 
+// Bytes that end a string, an array or an object of JSON.
+inline constexpr absl::string_view kEndBytes = "\"]}";
+
 // All bytes that a number of JSON may have.
 inline constexpr absl::string_view kNumberBytes = "0123456789+-.eE";
 
@@ -89,6 +92,9 @@ class TokenIndex {
   [[nodiscard]] const TokenMask& text() const { return text_; }
   [[nodiscard]] const TokenTrie& no_text() const { return *no_text_; }
 
+  // All that tokens hold after `end`, one of kEndBytes, whichever token it is; the ids are numbers.
+  [[nodiscard]] const TokenTrie& TextsAfter(unsigned char end) const;
+
   // The runs of JSON's white space or of digits, made beforehand; null for another set.
   [[nodiscard]] std::shared_ptr<const RunIndex> CommonRuns(const std::bitset<256>& set) const;
 
@@ -114,6 +120,7 @@ class TokenIndex {
 
   void IndexToken(TokenId id);
   void SortTokens();
+  [[nodiscard]] TokenTrie MakeTextsAfter(unsigned char end) const;
   [[nodiscard]] bool FindDigitsAlone() const;
   [[nodiscard]] std::vector<TokenTrie::Entry> EntriesOf(std::span<const TokenId> ids) const;
 
@@ -134,6 +141,7 @@ class TokenIndex {
   bool digits_are_alone_ = false;
   TokenMask text_;  // well-formed, or so up to the beginning of a character
   std::unique_ptr<const TokenTrie> no_text_;
+  std::vector<TokenTrie> texts_after_;  // by place in kEndBytes
 };
 
 }  // namespace maskd

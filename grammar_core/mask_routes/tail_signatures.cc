@@ -15,6 +15,8 @@
 #include <cassert>
 #include <span>
 
+#include "absl/strings/match.h"
+
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/mask_routes/cell_chain.h"
 #include "grammar_core/mask_routes/walk_states.h"
@@ -31,7 +33,7 @@ constexpr int kMaxCells = 8;
 constexpr std::size_t kMaxBranches = 8;
 constexpr std::int64_t kNodesPerUnit = 64;
 
-bool IsEnd(unsigned char byte) { return byte == '}' || byte == ']' || byte == '"'; }
+bool IsEnd(unsigned char byte) { return absl::StrContains(kEndBytes, static_cast<char>(byte)); }
 
 }  // namespace
 
@@ -127,10 +129,10 @@ std::optional<TailSignatures::Signature> TailSignatures::SignatureOf(TermId tail
 std::optional<TailSignatures::Signature> TailSignatures::MakeSignature(TermId tail,
                                                                        unsigned char last,
                                                                        Work& work) {
-  const auto texts = masks_->TextsAfter(last);
+  const TokenTrie& texts = masks_->index().TextsAfter(last);
   // Tokens too long for a trie are not in it.
-  if (!texts->long_tokens().empty()) return std::nullopt;
-  const std::span<const TrieNode> nodes = texts->nodes();
+  if (!texts.long_tokens().empty()) return std::nullopt;
+  const std::span<const TrieNode> nodes = texts.nodes();
   WalkStates states(automaton_, &work);
   std::array<WalkStates::State, TokenTrie::kMaxDepth + 1> path;
   path[0] = states.Enter(tail);

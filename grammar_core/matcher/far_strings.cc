@@ -122,8 +122,8 @@ int FarStrings::MostBehind(const TokenStepper& stepper, TermId tail, Endings* en
     last = next;
     return false;
   };
-  const auto rests = stepper.grammar().tokenizer().masks().TextsAfter('"');
-  VisitTrieSteps(*rests, row, behind, work, enter, arrive);
+  const TokenTrie& rests = stepper.grammar().tokenizer().index().TextsAfter('"');
+  VisitTrieSteps(rests, row, behind, work, enter, arrive);
   if (work.ok()) behind_[tail] = most;
   return most;
 }

@@ -38,7 +38,6 @@ class MaskStoreTest : public testing::Test {
     store_.TrieOf(candidates);
     store_.PutExits(Hash128{3, 4}, std::make_shared<const Exits>(
                                        Exits{{1, 2}, TokenTrie(std::span<TokenTrie::Entry>())}));
-    store_.TextsAfter('"');
     store_.RunsOf(std::bitset<256>().set('x'));
   }
 
