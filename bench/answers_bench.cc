@@ -3,7 +3,8 @@
 //   answers_bench --vocab build/vocab/qwen3/tokenizer.json
 //
 // Requests  every family with 1, 10, 26, 50 and 200 tools, each compiled into an empty space of its
-//           own. "warm": a request with other tools, in the same space.
+//           own. "warm": a request with other tools, in the same space. "families warmed": the
+//           first request of its family in a space such as a server's is at its start.
 // Text      prose before a call, in the vocabulary's longest tokens: "first sight" is the time of
 //           a step to a state that the grammar has not met.
 // Calls     "tool_choice" required: words of the prose and punctuation, by chance, where the masks
@@ -30,8 +31,10 @@
 #include "bench/cases.h"
 #include "bench/samples.h"
 #include "grammar_core/compile/compiler.h"
+#include "grammar_core/compile/warm_families.h"
 #include "grammar_core/frontend/chat/answer_reader.h"
 #include "grammar_core/frontend/chat/family.h"
+#include "grammar_core/mask/mask_store.h"
 #include "grammar_core/matcher/matcher.h"
 #include "service/sequences/row_answer.h"
 #include "service/wire/response_writer.h"
@@ -99,8 +102,10 @@ class Cutter {
 struct Figures {
   std::vector<double> first_sight;
   std::vector<double> warm;
+  std::vector<double> warmed;
   std::vector<double> steps;
   std::vector<double> warm_steps;
+  std::vector<double> warmed_steps;
   std::vector<double> reading;  // of an answer, a token
   std::vector<double> wire;     // bytes a token
   std::vector<double> wire_extra;
@@ -129,9 +134,12 @@ class Bench {
     }
   }
 
-  absl::Status Run(const std::string& family, int tools, Figures* figures) {
+  // `warmed`: a space that is as a server's at its start.
+  absl::Status Run(const std::string& family, int tools,
+                   const std::shared_ptr<TokenizerSpace>& warmed, Figures* figures) {
     const auto space = TokenizerSpace::Create(vocabulary_);
-    absl::Status s = Text(family, tools, 1, space, &figures->first_sight, &figures->steps);
+    absl::Status s = Text(family, tools, 1, warmed, &figures->warmed, &figures->warmed_steps);
+    if (s.ok()) s = Text(family, tools, 1, space, &figures->first_sight, &figures->steps);
     if (s.ok()) s = Text(family, tools, 2, space, &figures->warm, &figures->warm_steps);
     if (!s.ok()) return s;
     s = Calls(Request(family, tools, 1, "required"), space, &figures->steps, figures);
@@ -262,6 +270,7 @@ void PrintAll(const std::string& title, const Figures& figures) {
   std::printf("%s\n", title.c_str());
   Print("  first sight in free text", figures.first_sight);
   Print("  first sight, warm", figures.warm);
+  Print("  families warmed", figures.warmed);
   Print("  step", figures.steps);
   Print("  step, warm", figures.warm_steps);
   Print("  reading back, a token", figures.reading);
@@ -270,8 +279,9 @@ void PrintAll(const std::string& title, const Figures& figures) {
 }
 
 void Add(const Figures& from, Figures* to) {
-  for (auto of : {&Figures::first_sight, &Figures::warm, &Figures::steps, &Figures::warm_steps,
-                  &Figures::reading, &Figures::wire, &Figures::wire_extra})
+  for (auto of : {&Figures::first_sight, &Figures::warm, &Figures::warmed, &Figures::steps,
+                  &Figures::warm_steps, &Figures::warmed_steps, &Figures::reading, &Figures::wire,
+                  &Figures::wire_extra})
     (to->*of).insert((to->*of).end(), (from.*of).begin(), (from.*of).end());
 }
 
@@ -285,10 +295,15 @@ int Main() {
   Figures all;
   for (const std::string& tools : absl::GetFlag(FLAGS_tools)) {
     Figures of_all_families;
+    const auto warmed = TokenizerSpace::Create(*vocabulary);
+    const Clock::time_point begin = Clock::now();
+    const int masks = WarmFamilies(warmed);
+    std::printf("%d masks of families in %.0f ms, %.1f MB\n", masks, MicrosSince(begin) / 1e3,
+                static_cast<double>(warmed->masks().stats().held_bytes) / 1e6);
     for (const EmbeddedJson& file : ChatFamilyFiles()) {
       const std::string family(file.uri);
       Figures figures;
-      const absl::Status run = bench.Run(family, std::stoi(tools), &figures);
+      const absl::Status run = bench.Run(family, std::stoi(tools), warmed, &figures);
       if (!run.ok()) std::fprintf(stderr, "%s: %s\n", family.c_str(), run.ToString().c_str());
       if (absl::GetFlag(FLAGS_by_family)) PrintAll(absl::StrCat(family, ", ", tools), figures);
       Add(figures, &of_all_families);

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
+#include "grammar_core/compile/warm_families.h"
 #include "grammar_core/compile/warm_up.h"
 #include "service/base/errors.h"
 #include "service/config/tokenizer_flag.h"
@@ -83,6 +84,7 @@ absl::StatusOr<std::unique_ptr<const TokenizerStore>> TokenizerStore::Load(
     std::shared_ptr<TokenizerSpace> space = TokenizerSpace::Create(*std::move(vocabulary), options);
     // Before the server says that it is ready: each grammar would else pay for the same masks.
     WarmUpTokenizer(space);
+    WarmFamilies(space);
     store->tokenizers_.emplace_back(source, std::move(space));
   }
   return std::unique_ptr<const TokenizerStore>(std::move(store));

@@ -4,15 +4,20 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/compile/compiler.h"
+#include "grammar_core/compile/warm_families.h"
 #include "grammar_core/compile/warm_up_from.h"
+#include "grammar_core/frontend/chat/family.h"
+#include "grammar_core/mask/mask_store.h"
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/matcher/token_stepper.h"
 #include "grammar_core/tokenizer/loader.h"
+#include "tests/matcher/test_vocabulary.h"
 
 namespace maskd {
 namespace {
@@ -86,6 +91,32 @@ TEST(WarmUpTest, LooksNoFurtherBehindAPlaceThanItsBound) {
   EXPECT_EQ(WarmUpFrom(*grammar, &matcher.stepper().states().automaton(),
                        RowMemory::TermOf(matcher.place()), {.masks = 2, .wall_ms = kLongMs}),
             2);
+}
+
+// A request of a family whose tools nobody has sent, and a text before a call.
+std::vector<TokenMask> MasksBeforeACall(const std::shared_ptr<TokenizerSpace>& space) {
+  constexpr absl::string_view kRequest =
+      R"({"family":"qwen_3","request":{"tools":[{"type":"function","function":{"name":"mine",)"
+      R"("parameters":{"type":"object","properties":{"x":{"type":"boolean"}}}}}]}})";
+  Budget budget = Budget::Unlimited();
+  Matcher matcher(*CompileGrammar({"chat", std::string(kRequest), {}}, space, Limits(), budget));
+  std::vector<TokenMask> masks;
+  for (const char byte : std::string("Well. <to a <tool_call>\n")) {
+    masks.push_back(**matcher.Mask());
+    EXPECT_TRUE(matcher.Accept(static_cast<unsigned char>(byte)).ok());
+  }
+  return masks;
+}
+
+TEST(WarmUpTest, FamiliesLeaveFewMasksToMakeForOtherTools) {
+  const auto cold = TokenizerSpace::Create(TestVocabulary());
+  const auto warm = TokenizerSpace::Create(TestVocabulary());
+  EXPECT_GT(WarmFamilies(warm), static_cast<int>(ChatFamilyFiles().size()));
+  const std::int64_t before = warm->masks().stats().masks;
+  const std::vector<TokenMask> masks = MasksBeforeACall(warm);
+  EXPECT_EQ(masks, MasksBeforeACall(cold));
+  EXPECT_EQ(warm->masks().stats().masks, before);
+  EXPECT_GT(cold->masks().stats().masks, 3);
 }
 
 }  // namespace
