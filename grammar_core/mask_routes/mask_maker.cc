@@ -59,6 +59,18 @@ constexpr std::uint32_t KindBits(std::initializer_list<TermKind> kinds) {
   return bits;
 }
 
+// A text that is fixed farther than any token goes takes those that it begins with, whatever comes
+// behind it. Adds them; false, with `mask` as it was, for another cell.
+bool AllowBeginnings(const TermStore& store, const TokenTrie& trie, TermId cell,
+                     MaskBuilder* mask) {
+  if (store.term(cell).kind != TermKind::kBytes || !trie.long_tokens().empty()) return false;
+  const absl::string_view text = RestOfBytes(store, store.term(cell));
+  if (!trie.NodesBelow(text).empty()) return false;
+  trie.VisitPrefixes(text,
+                     [&](std::size_t, const TrieNode& node) { mask->AllowTokens(trie, node); });
+  return true;
+}
+
 }  // namespace
 
 void MaskMaker::MarkRead(TermId state) {
@@ -69,7 +81,13 @@ MaskRef MaskMaker::MaskOf(TermId state) {
   return others_->TextMask(state, *work_, &lowest_floor_, depth_ + 1);
 }
 
-void MaskMaker::MergeMaskOf(TermId state, MaskBuilder* mask) { mask->Merge(MaskOf(state)); }
+void MaskMaker::MergeMaskOf(TermId state, MaskBuilder* mask) {
+  if (!work_->Spend()) return;
+  if (AllowBeginnings(automaton_->store(), masks_->index().trie(), PartsOf(state).cell, mask))
+    MarkRead(state);
+  else
+    mask->Merge(MaskOf(state));
+}
 
 MaskRef MaskMaker::Make(TermId state, std::optional<MaskRoute> route) {
   MaskRouteTally::Scope scope;
