@@ -1,3 +1,7 @@
+// The C library's client: connections, and unary calls by their names. Requests and replies are
+// protobuf's JSON, so that a new option of the protos needs no new function here.
+//
+// Invariant  no exception and no C++ type crosses to the caller; each failure is a maskd_status.
 #include <cstdlib>
 #include <cstring>
 #include <span>
@@ -35,7 +39,8 @@ namespace {
 absl::Status Connect(std::span<const char* const> addresses, const char* name,
                      std::int64_t timeout_ms, maskd_client** client) {
   if (absl::Status status = NotNull(client, "client"); !status.ok()) return status;
-  ClientOptions options = {.connect_timeout = absl::Milliseconds(timeout_ms)};
+  ClientOptions options;
+  if (timeout_ms > 0) options.connect_timeout = absl::Milliseconds(timeout_ms);
   for (const char* const address : addresses) {
     if (absl::Status status = NotNull(address, name); !status.ok()) return status;
     options.more_addresses.emplace_back(address);

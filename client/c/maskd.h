@@ -1,7 +1,7 @@
 /* maskd's client and appliers for every language that can call C.
  *
  *   maskd_client *client = NULL;
- *   maskd_status *failed = maskd_client_connect("unix:/run/maskd.sock", 5000, &client);
+ *   maskd_status *failed = maskd_client_connect("unix:/run/maskd.sock", 0, &client);
  *   if (failed != NULL) { fputs(maskd_status_message(failed), stderr); maskd_status_free(failed); }
  *
  * Stability  functions are added, never changed or taken away, while MASKD_ABI_VERSION is what it
@@ -35,8 +35,9 @@ typedef struct maskd_stream maskd_stream;
 typedef struct maskd_step maskd_step;
 typedef struct maskd_result maskd_result;
 
-/* `address`: "unix:/run/maskd.sock", "127.0.0.1:7411", "dns:///maskd:7411". Waits until the server
- * is there. UNAVAILABLE when it is not.
+/* `address`: "unix:/run/maskd.sock", "127.0.0.1:7411", "dns:///maskd:7411". UNAVAILABLE, with the
+ * reason, when no server is there. `timeout_ms` waits for one that is yet to come; with 0 one that
+ * is silent has 5 s, and an address whose system says at once that nobody is there fails at once.
  * Or "local:NAME=PATH": the engine itself, inside this process, with that file's vocabulary, as the
  * server's flag --tokenizer has it; several with ";" between them, the default first. Equal
  * addresses are one engine, here and in maskd_stream_open_failover(). Connect after a fork(). */

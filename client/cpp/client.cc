@@ -7,13 +7,12 @@
 // Threads    any; answered_last_ is a hint, whichever thread writes it.
 #include "client/cpp/client.h"
 
-#include <chrono>
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/time/clock.h"
 #include "grpcpp/client_context.h"
 
 #include "client/cpp/base/errors.h"
@@ -21,6 +20,7 @@
 #include "client/cpp/base/wire_status.h"
 #include "client/cpp/calls/local_engine.h"
 #include "client/cpp/connect/channel.h"
+#include "client/cpp/connect/refusal.h"
 #include "client/cpp/connect/security.h"
 #include "client/cpp/connect/socket_path.h"
 #include "maskd/v1/compile_service.grpc.pb.h"
@@ -54,23 +54,28 @@ struct Client::Connection {
     tokenizers = v1::TokenizerService::NewStub(channel);
   }
 
-  [[nodiscard]] bool IsReachable() const {
-    return local != nullptr || channel->GetState(/*try_to_connect=*/true) == GRPC_CHANNEL_READY;
+  [[nodiscard]] grpc_connectivity_state State() const {
+    return local != nullptr ? GRPC_CHANNEL_READY : channel->GetState(/*try_to_connect=*/true);
   }
 
-  // Why it is not reachable, with ": " before it; empty where gRPC cannot tell at once.
+  // Why it is not reachable; empty where gRPC cannot tell at once.
   [[nodiscard]] std::string Trouble() const {
-    constexpr std::chrono::milliseconds kPatience{100};
+    constexpr absl::Duration kAtOnce = absl::Milliseconds(100);
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + kPatience);
+    context.set_deadline((SteadyTime::Now() + kAtOnce).ForGrpc());
     v1::ListTokenizersResponse ignored;
     const grpc::Status status = tokenizers->ListTokenizers(&context, {}, &ignored);
     if (status.error_code() != grpc::StatusCode::UNAVAILABLE) return "";
     const std::string said = status.error_message();
     constexpr char kBefore[] = "last error: ";
     const std::size_t last = said.rfind(kBefore);
-    return absl::StrCat(": ",
-                        last == std::string::npos ? said : said.substr(last + sizeof(kBefore) - 1));
+    return last == std::string::npos ? said : said.substr(last + sizeof(kBefore) - 1);
+  }
+
+  // The same where it is the answer for good; empty where the server may be there in a moment.
+  [[nodiscard]] std::string Refusal() const {
+    std::string trouble = Trouble();
+    return IsRefusal(trouble) ? trouble : "";
   }
 
   std::string address;
@@ -82,7 +87,9 @@ struct Client::Connection {
 
 namespace {
 
-// How often it is looked whether one of several servers is reachable.
+// How long a server that says nothing is waited for where the caller has not said.
+constexpr absl::Duration kSilence = absl::Seconds(5);
+// How long each of several servers is looked at in turn.
 constexpr absl::Duration kLook = absl::Milliseconds(2);
 
 // Whether another server may do what this one did not.
@@ -122,25 +129,41 @@ void Client::ConnectInside() {
 }
 
 absl::Status Client::AwaitServer() const {
-  const SteadyTime deadline = SteadyTime::Now() + options_.connect_timeout;
-  if (servers_.size() == 1 && servers_.front()->channel != nullptr) {
-    if (servers_.front()->channel->WaitForConnected(deadline.ForGrpc())) return absl::OkStatus();
-    return absl::UnavailableError(absl::StrCat("no server at ", options_.address, " within ",
-                                               absl::FormatDuration(options_.connect_timeout),
-                                               servers_.front()->Trouble()));
-  }
+  const absl::Duration patience = options_.connect_timeout.value_or(kSilence);
+  const SteadyTime deadline = SteadyTime::Now() + patience;
+  std::vector<grpc_connectivity_state> states(servers_.size());
+  std::vector<std::string> refusals(servers_.size());
   do {
     for (std::size_t i = 0; i < servers_.size(); ++i) {
-      if (servers_[i]->IsReachable()) {
+      states[i] = servers_[i]->State();
+      if (states[i] == GRPC_CHANNEL_READY) {
         answered_last_ = i;
         return absl::OkStatus();
       }
+      const bool is_to_be_told = !options_.connect_timeout.has_value() && refusals[i].empty();
+      if (is_to_be_told && states[i] == GRPC_CHANNEL_TRANSIENT_FAILURE)
+        refusals[i] = servers_[i]->Refusal();
     }
-    absl::SleepFor(kLook);
+    if (std::ranges::count(refusals, "") == 0) return NoServer("", refusals);
+    // Whoever waits for a change drives the connection: by itself gRPC looks every 5 s. From the
+    // state that was seen: one that came since is a change.
+    for (std::size_t i = 0; i < servers_.size(); ++i) {
+      const SteadyTime until = servers_.size() == 1 ? deadline : SteadyTime::Now() + kLook;
+      servers_[i]->channel->WaitForStateChange(states[i], until.ForGrpc());
+    }
   } while (SteadyTime::Now() < deadline);
-  return absl::UnavailableError(absl::StrCat(
-      "no server at ", options_.address, ", ", absl::StrJoin(options_.more_addresses, ", "),
-      " within ", absl::FormatDuration(options_.connect_timeout)));
+  std::vector<std::string> troubles;
+  for (const auto& server : servers_)
+    if (std::string trouble = server->Trouble(); !trouble.empty()) troubles.push_back(trouble);
+  return NoServer(absl::StrCat(" within ", absl::FormatDuration(patience)), troubles);
+}
+
+absl::Status Client::NoServer(absl::string_view within,
+                              const std::vector<std::string>& troubles) const {
+  const auto address = [](std::string* text, const auto& server) { *text += server->address; };
+  return absl::UnavailableError(
+      absl::StrCat("no server at ", absl::StrJoin(servers_, ", ", address), within,
+                   troubles.empty() ? "" : ": ", absl::StrJoin(troubles, "; ")));
 }
 
 absl::Status Client::AskServers(

@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,9 @@ struct ClientOptions {
   // Channels to a server of this very process, in place of addresses: each call makes one, which
   // is connected for good, and through which no pings come.
   std::function<std::shared_ptr<grpc::Channel>()> inside = nullptr;
-  // How long Connect() waits for the server to be there.
-  absl::Duration connect_timeout = absl::Seconds(5);
+  // How long Connect() waits for a server that is yet to come. Without it a server that is silent
+  // has 5 s, and where the system says at once that nobody is there Connect() fails at once.
+  std::optional<absl::Duration> connect_timeout = std::nullopt;
   // The time of one unary call, retries included.
   absl::Duration call_timeout = absl::Seconds(30);
   RetryPolicy retry = {};
@@ -63,7 +65,7 @@ struct ClientOptions {
 class Client {
  public:
   // Waits until the server, or one of them, is reachable. Errors: INVALID_ARGUMENT (no address),
-  // UNAVAILABLE, those of a local engine.
+  // UNAVAILABLE with the reason, those of a local engine.
   static absl::StatusOr<std::unique_ptr<Client>> Connect(const ClientOptions& options);
 
   // Streams that it opened live on.
@@ -98,6 +100,9 @@ class Client {
   // The one server of ClientOptions::inside.
   void ConnectInside();
   absl::Status AwaitServer() const;
+  // The error that no server is reachable: `within` what time, and why.
+  [[nodiscard]] absl::Status NoServer(absl::string_view within,
+                                      const std::vector<std::string>& troubles) const;
   // Does `ask` at one server after the other, beginning with the one that answered last.
   absl::Status AskServers(
       SteadyTime deadline,

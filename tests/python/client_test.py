@@ -3,6 +3,8 @@
 import asyncio
 import os
 import pickle
+import socket
+import subprocess
 import threading
 import time
 
@@ -64,6 +66,55 @@ def test_nobody_there():
     with pytest.raises(maskd.MaskdError) as error:
         maskd.Client("unix:/nowhere/maskd.sock", timeout_s=0.2)
     assert error.value.code == "UNAVAILABLE"
+
+
+def test_where_nobody_listens_that_is_said_at_once(tmp_path):
+    """Without "within": the system's word ends the wait, not the time."""
+    abandoned = f"unix:{tmp_path}/maskd.sock"
+    with socket.socket(socket.AF_UNIX) as gone, socket.socket() as bound:
+        gone.bind(f"{tmp_path}/maskd.sock")
+        bound.bind(("127.0.0.1", 0))  # and nobody listens
+        refusing = f"127.0.0.1:{bound.getsockname()[1]}"
+        for address, reason in [(refusing, "Connection refused"), (abandoned, "Connection refused"),
+                                ("unix:/nowhere/maskd.sock", "No such file or directory")]:
+            with pytest.raises(maskd.MaskdError) as error:
+                maskd.Client(address)
+            assert error.value.code == "UNAVAILABLE"
+            assert str(error.value).startswith(f"UNAVAILABLE: no server at {address}: ")
+            assert reason in str(error.value)
+
+
+@pytest.mark.skipif(PLAIN, reason="several addresses need the library")
+def test_one_of_several_servers_is_enough(client, address):
+    """In a process where nothing else drives gRPC."""
+    for addresses in ([address, "unix:/nowhere/s"], ["unix:/nowhere/s", address], ["127.0.0.1:1", address]):
+        with maskd.Client(addresses) as of_several:
+            assert of_several.tokenizers() == client.tokenizers()
+
+
+@pytest.mark.parametrize("shared_memory", [False, True])
+def test_an_error_of_a_connection_says_which(tmp_path, shared_memory):
+    address = f"unix:{tmp_path}/s"
+    command = [os.environ["MASKD_SERVER"], "--metrics_listen=", f"--listen={address}"]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL) as server:
+        client = maskd.Client(address, timeout_s=60)
+        stream = client.open_stream(WIDTH, shared_memory=shared_memory)
+        server.kill()
+    with pytest.raises(maskd.MaskdError) as error:
+        stream.run(maskd.Step().open(7, maskd.Grammar.regex("a")))
+    assert error.value.code == "UNAVAILABLE"
+    assert address in str(error.value)
+
+
+def test_a_server_that_is_yet_to_come_is_waited_for(tmp_path):
+    command = 'sleep 0.2; exec "$MASKD_SERVER" --metrics_listen= --listen="$0"'
+    address = f"unix:{tmp_path}/s"
+    with subprocess.Popen(["sh", "-c", command, address], stdin=subprocess.DEVNULL) as server:
+        try:
+            with maskd.Client(address, timeout_s=60) as client:
+                assert client.tokenizers()
+        finally:
+            server.terminate()
 
 
 @pytest.mark.parametrize("address, right", [

@@ -178,12 +178,18 @@ def run(**environment):
         env={**os.environ, **environment}, capture_output=True, text=True, check=False)
 
 
+PACKAGE = os.environ["PYTHONPATH"].split(":")[0]  # without the stubs
+
+
 def test_the_environment_names_the_client():
     assert run(MASKD_CLIENT="plain").stdout == "True maskd.plain\n"
     assert run(MASKD_CLIENT="library").stdout == "False maskd._client\n"
     without = run(MASKD_CLIENT="", MASKD_LIBRARY="/nowhere/libmaskd.so.1")
     assert without.stdout == "True maskd.plain\n"
     assert "MASKD_LIBRARY: /nowhere/libmaskd.so.1: there is no such file" in without.stderr
+    neither = run(MASKD_CLIENT="", MASKD_LIBRARY="/nowhere/libmaskd.so.1", PYTHONPATH=PACKAGE)
+    last = neither.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: maskd: without libmaskd.so.1 (MASKD_LIBRARY: /nowhere/libmaskd.so.1: there is no such file)")
     unknown = run(MASKD_CLIENT="rust")
     assert unknown.returncode != 0 and '"rust" is not one of library, plain' in unknown.stderr
 

@@ -18,7 +18,9 @@
 #include "absl/strings/str_cat.h"
 #include "grpcpp/support/proto_buffer_reader.h"
 
+#include "client/cpp/base/errors.h"
 #include "client/cpp/base/steady_time.h"
+#include "client/cpp/base/wire_status.h"
 #include "client/cpp/calls/decode_call.h"
 #include "client/cpp/calls/local_engine.h"
 #include "client/cpp/calls/memory_call.h"
@@ -105,7 +107,8 @@ absl::StatusOr<std::unique_ptr<MaskStream>> OrNoThread(const Open& open) {
 
 struct MaskStream::State {
   // Begins to connect.
-  absl::Status Begin(const std::string& address, int max_message_bytes) {
+  absl::Status Begin(const std::string& server, int max_message_bytes) {
+    address = server;
     if (!SocketPathOf(address).has_value())
       if (absl::Status checked = CheckSecurity(); !checked.ok()) return checked;
     decode = std::make_unique<DecodeCall>(MakeChannel(address, max_message_bytes),
@@ -125,7 +128,7 @@ struct MaskStream::State {
   }
 
   // Agrees on how the steps travel, once welcome.
-  absl::Status Settle(const std::string& address, int max_message_bytes, SteadyTime deadline) {
+  absl::Status Settle(int max_message_bytes, SteadyTime deadline) {
     if (welcome.has_shared_memory()) {
       auto memory = FetchMemory(address, welcome.shared_memory(), deadline);
       welcome.clear_shared_memory();  // the token is spent
@@ -148,8 +151,8 @@ struct MaskStream::State {
     return greeted;
   }
 
-  absl::Status OpenLocal(const std::string& address, const StreamOptions& options) {
-    const auto engine = FindLocalEngine(address);
+  absl::Status OpenLocal(const std::string& engine_address, const StreamOptions& options) {
+    const auto engine = FindLocalEngine(engine_address);
     if (!engine.ok()) return engine.status();
     const v1::DecodeRequest hello = MakeHello(options);
     auto opened = (*engine)->OpenCall(hello, &welcome);
@@ -157,6 +160,14 @@ struct MaskStream::State {
     call = *std::move(opened);
     is_local = true;
     return CheckWelcome(hello.hello(), welcome);
+  }
+
+  // What the system says of a broken connection, such as "Broken pipe", with the server's address.
+  [[nodiscard]] absl::Status Named(absl::Status status) const {
+    if (!absl::IsUnavailable(status) || address.empty() || !ErrorReason(status).empty())
+      return status;
+    return WithDetailsOf(status,
+                         absl::UnavailableError(absl::StrCat(address, ": ", status.message())));
   }
 
   // The next message, into `message`.
@@ -174,6 +185,7 @@ struct MaskStream::State {
     return read.ok() ? reader->Read(bytes, message) : read;
   }
 
+  std::string address;                 // empty for servers and engines of this process
   std::unique_ptr<DecodeCall> decode;  // until welcome
   bool has_said_hello = false;
   std::unique_ptr<StepCall> call;  // once welcome
@@ -211,7 +223,7 @@ absl::Status MaskStream::Opening::Go(SteadyTime until) {
   }
   if (absl::Status greeted = state_->Greet(options_, std::min(until, deadline_)); !greeted.ok())
     return greeted;
-  return state_->Settle(address_, max_message_bytes_, deadline_);
+  return state_->Settle(max_message_bytes_, deadline_);
 }
 
 std::optional<absl::StatusOr<std::unique_ptr<MaskStream>>> MaskStream::Opening::Await(
@@ -293,7 +305,7 @@ absl::StatusOr<std::uint64_t> MaskStream::Submit(Step& step) {
   if (state_->ahead.has_value()) state_->ahead->End();
   absl::Status status =
       state_->call->Write(step.message_, *bytes, SteadyTime::Now() + state_->write_timeout);
-  if (!status.ok()) return status;
+  if (!status.ok()) return state_->Named(std::move(status));
   if (state_->ahead.has_value()) state_->ahead->Begin();
   state_->in_flight.push_back(state_->next_step);
   return state_->next_step++;
@@ -311,7 +323,7 @@ absl::Status MaskStream::Collect(absl::Duration timeout, StepResult& result) {
     if (read.ok() && message.go_away.has_value()) state_->go_away = message.go_away;
   } while (read.ok() && message.go_away.has_value());
   std::swap(message.result, result);
-  if (!read.ok()) return read;
+  if (!read.ok()) return state_->Named(std::move(read));
   const std::uint64_t expected = state_->in_flight.front();
   if (!message.has_step || result.step() != expected) {
     return absl::InternalError(
@@ -330,7 +342,7 @@ const std::optional<v1::GoAway>& MaskStream::go_away() const { return state_->go
 absl::Status MaskStream::Close(absl::Duration timeout) {
   state_->in_flight.clear();
   state_->ahead.reset();
-  return state_->call->Finish(SteadyTime::Now() + timeout);
+  return state_->Named(state_->call->Finish(SteadyTime::Now() + timeout));
 }
 
 }  // namespace maskd::client

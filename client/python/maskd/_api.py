@@ -12,26 +12,31 @@ from maskd import _abi
 from maskd._errors import MaskdError
 
 
-def _is_plain() -> bool:
+def _choose() -> tuple[bool, str]:
+    """Whether it is the plain client, and why the library is not taken."""
     asked = os.environ.get("MASKD_CLIENT", "")
     if asked not in ("", "library", "plain"):
         raise ImportError(f'MASKD_CLIENT: "{asked}" is not one of library, plain')
     if asked:
-        return asked == "plain"
+        return asked == "plain", f"MASKD_CLIENT={asked}"
     why = _abi.why_no_library()
     if why:
         warnings.warn(f"maskd: libmaskd.so.1 cannot be loaded ({why}); the plain client over grpcio, "
                       "which is slower, takes its place", RuntimeWarning, stacklevel=3)
-    return bool(why)
+    return bool(why), why
 
 
-PLAIN = _is_plain()
+PLAIN, _WHY = _choose()
 if TYPE_CHECKING or not PLAIN:
     from maskd._applier import Applier, Dictionary
     from maskd._client import Client, FailoverStream, Step, StepResult, Stream
     from maskd._mask_plane import MaskPlane
 else:
-    from maskd.plain import Applier, Client, Dictionary, MaskPlane, Step, StepResult, Stream
+    try:
+        from maskd.plain import Applier, Client, Dictionary, MaskPlane, Step, StepResult, Stream
+    except ModuleNotFoundError as _error:
+        raise ImportError(f"maskd: without libmaskd.so.1 ({_WHY}) it needs the module {_error.name}, "
+                          "which is not there: docs/clients.md, \"Without the library\"") from _error
 
     class FailoverStream(Stream):
         """Of the library alone."""

@@ -400,14 +400,17 @@ class Client(_abi.Handle, ClientBase):
     address  "unix:/run/maskd.sock", "127.0.0.1:7411", "dns:///maskd:7411"; a list: each call goes to the
              one that answered last, and to the next where that one is not there; "local:..." or
              maskd.local(tokenizer): no server at all
+    timeout_s  waits so long for a server that is yet to come; without it one that is silent has 5 s,
+             and an address whose system says at once that nobody is there fails at once
     """
 
-    def __init__(self, address: str | Sequence[str], timeout_s: float = 5.0) -> None:
+    def __init__(self, address: str | Sequence[str], timeout_s: float | None = None) -> None:
         addresses = [address] if isinstance(address, str) else address
         for each in addresses:
             reject_misspelt(each)
         names = _abi.strings(addresses)
-        super().__init__(_abi.new("client_connect_any", names, len(names), int(timeout_s * 1000)),
+        timeout_ms = 0 if timeout_s is None else max(1, int(timeout_s * 1000))
+        super().__init__(_abi.new("client_connect_any", names, len(names), timeout_ms),
                          "client_free")
 
     def call(self, method: str, request: Mapping[str, Any]) -> dict[str, Any]:

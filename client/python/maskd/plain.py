@@ -26,14 +26,13 @@ from maskd._errors import NAMES, MaskdError
 from maskd._grammar import Compiled, Grammar
 from maskd._masking import Row
 from maskd._plain_applier import Applier, Dictionary
+from maskd._plain_connect import await_server
 from maskd._plain_masks import FORM_INVALID, Mask, MaskReader
 from maskd.v1 import compile_service_pb2, compile_service_pb2_grpc, grammar_pb2, mask_service_pb2
 from maskd.v1 import mask_service_pb2_grpc, tokenizer_service_pb2, tokenizer_service_pb2_grpc
 
 _DICTIONARY_SIZE = 256
 _CALL_S = 120.0
-# For the words of a connection that has failed, which gRPC has at once.
-_CAUSE_S = 0.2
 _OPTIONS = {"dense_only", "dictionary_size", "read_ahead", "shared_memory", "submit_timeout_ms",
             "tokenizer_hash", "want_bias", "want_temperature"}
 _FORMS = [mask_service_pb2.ROW_FORM_SAME_AS, mask_service_pb2.ROW_FORM_ALLOWED_IDS,
@@ -59,8 +58,8 @@ def _detail(status: Any, message: Any) -> Any:
     return None
 
 
-def _error(error: grpc.RpcError) -> MaskdError:
-    """The server's status, with its details."""
+def _error(error: grpc.RpcError, address: str) -> MaskdError:
+    """The server's status, with its details; or what became of the connection, with the address."""
     code = error.code()
     status = status_pb2.Status()
     metadata: Any = error.trailing_metadata() or ()
@@ -71,7 +70,10 @@ def _error(error: grpc.RpcError) -> MaskdError:
     info = _detail(status, error_details_pb2.ErrorInfo())
     retry = _detail(status, error_details_pb2.RetryInfo())
     place = request.field_violations[0].field if request and request.field_violations else ""
-    return MaskdError(code.name, error.details() or "", place, info.reason if info else "",
+    message = error.details() or ""
+    if code is grpc.StatusCode.UNAVAILABLE and info is None and address not in message:
+        message = f"{address}: {message}"
+    return MaskdError(code.name, message, place, info.reason if info else "",
                       retry.retry_delay.ToMilliseconds() if retry else None)
 
 
@@ -300,7 +302,8 @@ class Stream(StreamBase[Step, StepResult]):
     One thread at a time; a second one, its own, reads what the server sends.
     """
 
-    def __init__(self, channel: grpc.Channel, hello: Any, timeout_s: float) -> None:
+    def __init__(self, channel: grpc.Channel, address: str, hello: Any, timeout_s: float) -> None:
+        self._address = address
         self._requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._replies: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._requests.put(mask_service_pb2.DecodeRequest(hello=hello))
@@ -325,9 +328,10 @@ class Stream(StreamBase[Step, StepResult]):
                     self._going_away = True
                 else:
                     self._replies.put(response)
-            self._replies.put(MaskdError("UNAVAILABLE", "the server ended the stream"))
+            self._replies.put(MaskdError("UNAVAILABLE",
+                                         f"{self._address}: the server ended the stream"))
         except grpc.RpcError as error:
-            self._replies.put(_error(error))
+            self._replies.put(_error(error, self._address))
 
     def _next(self, timeout_s: float) -> Any:
         try:
@@ -396,22 +400,26 @@ class Client(ClientBase):
     """A client of one server. Any number of threads; streams live on their own.
 
     address  "unix:/run/maskd.sock", "127.0.0.1:7411", "dns:///maskd:7411"
+    timeout_s  waits so long for a server that is yet to come; without it one that is silent has 5 s,
+             and an address whose system says at once that nobody is there fails at once
     """
 
-    def __init__(self, address: str, timeout_s: float = 5.0) -> None:
+    def __init__(self, address: str, timeout_s: float | None = None) -> None:
         if not isinstance(address, str) or address.startswith("local:"):
             raise MaskdError("UNIMPLEMENTED", "several addresses, and local ones, need libmaskd")
         reject_misspelt(address)
         # Compiled grammars and dense masks may be larger than gRPC's 4 MiB.
         self._closed = False
+        self._address = address
         self._channel = grpc.insecure_channel(
             address, options=[("grpc.max_receive_message_length", -1)])
         compiles = compile_service_pb2_grpc.CompileServiceStub(self._channel)
         tokenizers = tokenizer_service_pb2_grpc.TokenizerServiceStub(self._channel)
-        if not self._is_there(timeout_s):
-            cause = self._cause(tokenizers)
+        try:
+            await_server(self._channel, address, tokenizers, timeout_s)
+        except MaskdError:
             self._channel.close()
-            raise MaskdError("UNAVAILABLE", f"no server at {address} within {timeout_s:g}s: {cause}")
+            raise
         self._methods = {
             "Compile": (compiles.Compile, compile_service_pb2.CompileRequest),
             "Check": (compiles.Check, compile_service_pb2.CheckRequest),
@@ -420,29 +428,6 @@ class Client(ClientBase):
             "ListTokenizers": (tokenizers.ListTokenizers,
                                tokenizer_service_pb2.ListTokenizersRequest),
         }
-
-    def _is_there(self, timeout_s: float) -> bool:
-        """Waits for the connection. grpc.channel_ready_future() would wait by the time of day."""
-        ready = threading.Event()
-
-        def look(state: grpc.ChannelConnectivity) -> None:
-            if state is grpc.ChannelConnectivity.READY:
-                ready.set()
-
-        self._channel.subscribe(look, try_to_connect=True)
-        try:
-            return ready.wait(timeout_s)
-        finally:
-            self._channel.unsubscribe(look)
-
-    @staticmethod
-    def _cause(tokenizers: Any) -> str:
-        """Why there is no connection, in the system's own words."""
-        try:
-            tokenizers.GetTokenizer(tokenizer_service_pb2.GetTokenizerRequest(), timeout=_CAUSE_S)
-        except grpc.RpcError as error:
-            return error.details() or ""
-        return "it has come since"
 
     def call(self, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """One call of protos/maskd/v1 with JSON both ways; `method` is an rpc's name."""
@@ -454,7 +439,7 @@ class Client(ClientBase):
         try:
             return _to_dict(function(_read("request_json", request, kind()), timeout=_CALL_S))
         except grpc.RpcError as error:
-            raise _error(error) from None
+            raise _error(error, self._address) from None
 
     def open_stream(self, logits_width: int, tokenizer: str = "", timeout_s: float = 10.0,
                     **options: Any) -> Stream:
@@ -474,7 +459,7 @@ class Client(ClientBase):
         forms = [] if given.pop("dense_only", False) else _FORMS
         hello = mask_service_pb2.Hello(protocol_version=1, tokenizer=tokenizer, row_forms=forms,
                                        logits_width=logits_width, **given)
-        return Stream(self._channel, hello, timeout_s)
+        return Stream(self._channel, self._address, hello, timeout_s)
 
     def _check_open(self) -> None:
         if self._closed:
