@@ -11,6 +11,7 @@
 #include "grammar_core/compile/compiled_grammar.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/frontend/chat/family.h"
+#include "grammar_core/frontend/json_schema/schema_store.h"
 #include "grammar_core/mask/token_index.h"
 #include "grammar_core/rows/masked_automaton.h"
 #include "grammar_core/tokenizer/marker_table.h"
@@ -121,6 +122,8 @@ int WarmFamilies(const std::shared_ptr<TokenizerSpace>& tokenizer) {
     }
     walk(*family, "off", family->answer.has_value() ? family->answer->begin : "", in_content);
   }
+  // No request has the schema above, and its figures are not those of requests.
+  tokenizer->schemas().Reset();
   return masks;
 }
 

@@ -262,6 +262,10 @@ TEST(SchemaStoreTest, KeepsItsBound) {
   store.Shrink(0);
   EXPECT_EQ(store.stats().held_bytes, 0);
   EXPECT_EQ(store.stats().schemas, 0);
+  read(49, &store);
+  store.Reset();
+  EXPECT_EQ(store.stats().held_bytes, 0);
+  EXPECT_EQ(store.stats().hits + store.stats().misses, 0);
   SchemaStore small(each * 4);
   read(0, &small);
   EXPECT_EQ(small.stats().schemas, 0) << "an eighth of the bound is too much for one";

@@ -174,6 +174,13 @@ void SchemaStore::Shrink(std::int64_t to_bytes) {
   dropped = TakeAbove(to_bytes);
 }
 
+void SchemaStore::Reset() {
+  Shrink(0);
+  const MutexLock lock(&mutex_);
+  hits_ = 0;
+  misses_ = 0;
+}
+
 SchemaStore::Stats SchemaStore::stats() const {
   const MutexLock lock(&mutex_);
   return {.schemas = schemas_, .held_bytes = held_bytes_, .hits = hits_, .misses = misses_};

@@ -63,6 +63,8 @@ class SchemaStore {
 
   // Forgets what was used longest ago until it holds at most `to_bytes`.
   void Shrink(std::int64_t to_bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Forgets all, and what it has counted: as it was made.
+  void Reset() ABSL_LOCKS_EXCLUDED(mutex_);
 
   struct Stats {
     std::int64_t schemas = 0;     // without texts
