@@ -33,7 +33,7 @@ def python_loop(module, address: str, rows: int, steps: int, transport: str, app
     """The p50 of a step."""
     micros = []
     memory = transport == "memory"
-    with module.Client(address) as client, client.open_stream(WIDTH, shared_memory=memory) as stream:
+    with module.Client(address, timeout_s=20) as client, client.open_stream(WIDTH, shared_memory=memory) as stream:
         grammar = client.compile(maskd.Grammar.regex("[a-z]*"))
         step, applier = module.Step(), module.Applier()
         logits = np.zeros((rows, WIDTH), dtype=np.float32)

@@ -217,7 +217,7 @@ llama_sampler* Clone(const llama_sampler* sampler) {
 std::shared_ptr<Stream> OpenStream(const std::string& address, const llama_vocab* vocab,
                                    std::string* error) {
   maskd_client* client = nullptr;
-  *error = Take(maskd_client_connect(address.c_str(), 0, &client));
+  *error = Take(maskd_client_connect(address.c_str(), 10'000, &client));
   if (!error->empty()) return nullptr;
   const std::int32_t size = llama_vocab_n_tokens(vocab);
   maskd_stream_options options = {};

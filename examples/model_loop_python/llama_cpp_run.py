@@ -161,7 +161,7 @@ def main() -> int:
     if arguments.compare:
         return 0 if compare(arguments.model, arguments.subjects, arguments.threads) else 1
     of_schemas = cases.schema_cases(arguments.subjects)
-    with maskd.Client(arguments.server) as client:
+    with maskd.Client(arguments.server, timeout_s=10) as client:
         runner = Runner(load(arguments.model, arguments.threads), client, arguments.tokenizer)
         return 0 if runner.run(of_schemas + cases.other_cases(), of_schemas) else 1
 

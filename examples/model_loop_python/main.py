@@ -125,7 +125,7 @@ def main() -> int:
     model = Model(arguments.model)
     of_schemas = cases.schema_cases(arguments.subjects)
     asked = of_schemas + cases.other_cases()
-    with maskd.Client(arguments.server) as client:
+    with maskd.Client(arguments.server, timeout_s=10) as client:
         with client.open_stream(model.vocab_size, arguments.tokenizer) as stream:
             started = time.perf_counter()
             answers, times = generate(model, client, stream, asked, of_schemas[:arguments.free],

@@ -206,7 +206,7 @@ def main() -> int:
     arguments = parser.parse_args()
     model = llama_cpp.Llama(str(arguments.model), n_ctx=LENGTH, n_threads=1, n_threads_batch=1, verbose=False)
     all_good = True
-    with maskd.Client(arguments.server) as client:
+    with maskd.Client(arguments.server, timeout_s=10) as client:
         for family in arguments.families.split(","):
             trigger, read = FAMILIES[family]
             runner = Runner(model, client, family, trigger, read)

@@ -62,7 +62,7 @@ def main() -> int:
         return 0
     every = cases.schema_cases(BATCH)
     bad = 0
-    with maskd.Client(arguments.server) as client:
+    with maskd.Client(arguments.server, timeout_s=10) as client:
         for first in range(0, len(every), BATCH):
             batch = every[first:first + BATCH]
             texts = runner.answers(client, batch[0].grammar, [case.prompt for case in batch])

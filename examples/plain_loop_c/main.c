@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   maskd_client* client = NULL;
   maskd_stream* stream = NULL;
   maskd_applier* applier = NULL;
-  Check(maskd_client_connect(argc > 1 ? argv[1] : "unix:/tmp/maskd.sock", 0, &client));
+  Check(maskd_client_connect(argc > 1 ? argv[1] : "unix:/tmp/maskd.sock", kTimeoutMs, &client));
   Check(maskd_stream_open(client, NULL, kWidth, kTimeoutMs, &stream));
   Check(maskd_applier_new("cpu", &applier));
   maskd_step* step = maskd_step_new();

@@ -88,7 +88,7 @@ absl::Status DecodeStep(MaskStream& stream, const Applier& applier, Step& step, 
 }
 
 absl::Status Run(const std::string& address, unsigned seed) {
-  auto client = Client::Connect({.address = address});
+  auto client = Client::Connect({.address = address, .connect_timeout = absl::Seconds(10)});
   if (!client.ok()) return client.status();
   auto tokens = (*client)->ListTokens("");
   if (!tokens.ok()) return tokens.status();

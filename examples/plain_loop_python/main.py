@@ -74,7 +74,7 @@ def generate(client: maskd.Client, seed: int) -> dict[str, str]:
 def main() -> None:
     address = sys.argv[1] if len(sys.argv) > 1 else "unix:/tmp/maskd.sock"
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    with maskd.Client(address) as client:
+    with maskd.Client(address, timeout_s=10) as client:
         for name, text in generate(client, seed).items():
             print(f"{name:12} {text}")
 

@@ -31,6 +31,7 @@ def address(tmp_path_factory: pytest.TempPathFactory):
     socket = pathlib.Path(tmp_path_factory.mktemp("maskd")) / "s"
     with subprocess.Popen([os.environ["MASKD_SERVER"], f"--listen=unix:{socket}",
                            "--metrics_listen="], stdin=subprocess.DEVNULL) as server:
+        maskd.Client(f"unix:{socket}", timeout_s=20).close()
         yield f"unix:{socket}"
         server.terminate()
 

@@ -30,7 +30,7 @@ class _Engine:
     """A server, a vocabulary and one stream for all sequences of an engine."""
 
     def __init__(self, vocab_size: int) -> None:
-        self.client = Client(os.environ.get("MASKD_ADDRESS", "unix:/tmp/maskd.sock"))
+        self.client = Client(os.environ.get("MASKD_ADDRESS", "unix:/tmp/maskd.sock"), timeout_s=10)
         self.tokenizer = os.environ.get("MASKD_TOKENIZER", "")
         self.vocab_size = vocab_size
         self.stream = MatcherStream(self.client, vocab_size, self.tokenizer)

@@ -65,7 +65,8 @@ class _Family:
 
     def _client(self) -> Client:
         addresses = self._settings.addresses
-        return Client(addresses[0] if len(addresses) == 1 else list(addresses))
+        return Client(addresses[0] if len(addresses) == 1 else list(addresses),
+                      timeout_s=self._settings.start_s)
 
     def _open_stream(self, client: Client) -> MatcherStream:
         tokenizer = self._settings.tokenizer
