@@ -6,9 +6,7 @@
 // Cost  a move to a list copies at most 3 transitions, one to a row asks for every byte class.
 #include "grammar_core/derivatives/way_tables.h"
 
-#include <algorithm>
 #include <cassert>
-#include <cstring>
 #include <new>
 
 namespace maskd {

@@ -22,6 +22,8 @@ CORE = "grammar_core/"
 ROOMS = [CORE + room for room in (
     "terms", "intersection", "derivatives", "automaton", "mask_routes", "unique_items", "rows",
     "completion", "compile", "ir/facts", "mask", "matcher")]
+# Files of a room of other things that have such numbers.
+ROOMS += [CORE + file for file in ("base/index_table.h", "base/tight_blocks.h", "base/tight_vector.h")]
 ROOMS += ["cache", "cpu", "ring", "service/calls", "service/grammars", "service/streams"]
 
 FACTS = {
@@ -38,7 +40,7 @@ FACTS = {
     "kBackslashAndU", "kBrace", "kLineFeedBrace", "kQuote", "kQuoteColon", "kBraces", "kThree",
     "kMemberPunctuation", "kBlockPunctuation", "kItemPunctuation",
     # Sizes: of registers, of rows of a table, of what an entry takes.
-    "kLanes", "kBlock", "kBlockWords", "kMaskRoutes", "kWordBytes", "kMostNumbers",
+    "kLanes", "kBlock", "kBlockWords", "kMaskRoutes", "kWordBytes", "kMostNumbers", "kMostShort", "kLineBytes",
     "kEmptyDeques", "kBytesAnEntry", "kAllocationBytes", "kCounterBytes",
     "kAllocation", "kInPlace", "kBytesAKnown", "kBytesAState", "kBytesASize", "kBytesATail",
     "kBytesACharacter", "kOwners", "kBytes", "kTopPlaces",
@@ -58,13 +60,14 @@ def constants(root: pathlib.Path) -> list[tuple[str, str, str]]:
     """File as rows name it, name and value of each constant of a number in ROOMS."""
     found = []
     for room in ROOMS:
-        for path in sorted((root / room).iterdir()):
+        place = root / room
+        for path in sorted(place.iterdir()) if place.is_dir() else [place]:
             if path.suffix not in (".h", ".cc"):
                 continue
             for name, value in CONSTANT.findall(path.read_text(encoding="utf-8")):
                 if not value.startswith(('"', "'", "[", "R\"")):
-                    place = path.relative_to(root).as_posix().removeprefix(CORE)
-                    found.append((place, name, value.replace("'", "")))
+                    file = path.relative_to(root).as_posix().removeprefix(CORE)
+                    found.append((file, name, value.replace("'", "")))
     return found
 
 
