@@ -122,6 +122,18 @@ def test_a_step_is_one_message(manager):
     assert batch.masks() == second and manager.rows.messages == before + 1  # preempted, and back
 
 
+def test_c5_the_array_ends_with_the_batch_and_is_none_where_nothing_is_held(manager):
+    batch = Batch(manager, "ab", "xy", "mn")
+    rows = 1 + manager._drafts if manager._has_blocks else 1  # noqa: SLF001
+    for count in (3, 1, 2):
+        asked = list(batch.requests)[:count]
+        table = manager.grammar_bitmask(batch.requests, asked, {})
+        assert len(table) == count * rows
+        firsts = [batch.allowed(row) for row in table[::rows]]
+        assert [letter in first for letter, first in zip("axm", firsts)] == [True] * count
+    assert manager.grammar_bitmask(batch.requests, [], {}) is None
+
+
 def test_a_token_that_was_not_allowed_ends_its_request(manager):
     batch = Batch(manager, "ab", "xy")
     batch.masks()

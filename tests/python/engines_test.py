@@ -5,7 +5,9 @@ them with the newest release). Names such as C6 are promises of the engines' own
 import enum
 import inspect
 import json
+import os
 import pickle
+import re
 import subprocess
 import sys
 import types
@@ -170,6 +172,18 @@ def test_c5_c6_a_request_owns_one_row_and_one_a_draft(vllm):
     assert allowed(bitmask[4]) == b"a"  # rolled back to where it was
 
 
+def test_c5_what_was_filled_is_a_prefix_and_the_rest_is_left_alone(vllm):
+    """The engine hands on the rows up to the batch's end, so nothing behind them may be written."""
+    bitmask = np.asarray(vllm.allocate_token_bitmask(8))
+    at = 0
+    for pattern, drafts in (("ab[cd]e", b"ab"), ("xyz", b""), ("mno", b"m")):
+        grammar = vllm.compile_grammar(Options.REGEX, pattern)
+        at += masks_with_drafts(grammar, bitmask, at, list(drafts)) + 1
+    filled = bitmask[:at]
+    assert [allowed(row) for row in filled] == [b"a", b"b", b"cd", b"x", b"m", b"n"]
+    assert (bitmask[at:] == -1).all()
+
+
 def test_c7_a_terminated_request_has_all_ones(vllm):
     bitmask = np.zeros((1, 9), dtype=np.int32)
     grammar = vllm.compile_grammar(Options.CHOICE, '["q"]')
@@ -223,6 +237,19 @@ def test_b5_an_engine_depends_on_no_grammar_library():
     loaded = "import sys, maskd.engines; print(*sys.modules)"
     names = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
     assert not {"torch", "vllm", "sglang", "xgrammar", "llguidance"} & set(names.stdout.split())
+
+
+def test_b5_the_library_is_linked_to_no_grammar_library():
+    """What the loader maps beside libmaskd: the system's own libraries, in a build for other machines
+    nothing else; in one for this machine the packages that docs/architecture.md names."""
+    linked = subprocess.run(["ldd", os.environ["MASKD_LIBRARY"]], capture_output=True, text=True, check=True)
+    names = re.findall(r"^\s*(\S+)", linked.stdout, re.MULTILINE)
+    assert any(name.startswith("libc.so") for name in names)
+    grammars = re.compile(r"grammar|guidance|outlines|llama|torch|python|antlr|icu|onig", re.IGNORECASE)
+    assert [name for name in names if grammars.search(name)] == []
+    if os.environ["MASKD_LIBRARY_ALONE"] == "ON":
+        system = re.compile(r"(linux-vdso|libc|libm|libdl|librt|libpthread|libgcc_s)\.so|.*/ld-linux")
+        assert [name for name in names if not system.match(name)] == []
 
 
 def test_b10_what_a_batch_carries_survives_the_way_to_a_worker(vllm):

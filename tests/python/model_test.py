@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 
+import jsonschema
 import numpy as np
 import pytest
 
@@ -88,6 +89,38 @@ def test_a11_every_constrained_answer_is_valid_and_the_free_ones_are_not(model, 
     assert sum(answer.valid for answer in free) < len(free)
     assert times.kept > 0 and times.masked >= times.sampled // 2
     print(f"masks: {100 * times.masks / times.step:.2f} % of {times.steps} steps")
+
+
+PLACE = {"type": "object", "properties": {"city": {"type": "string", "maxLength": 20},
+         "population": {"type": "integer", "minimum": 0, "maximum": 99999999}},
+         "required": ["city", "population"], "additionalProperties": False}
+OPENAI_REQUESTS = {
+    "response_format": {"response_format": {
+        "type": "json_schema", "json_schema": {"name": "place", "schema": PLACE, "strict": True}}},
+    "tools": {"tools": [{"type": "function", "function": {"name": "look_up", "parameters": PLACE}}],
+              "tool_choice": "required", "parallel_tool_calls": False},
+}
+
+
+@pytest.mark.parametrize("name", OPENAI_REQUESTS)
+def test_a11_a_request_of_openais_shape_is_answered_as_it_asks(model, client, stream, name):
+    """The request as it comes, and the message that maskd reads of the answer; jsonschema judges."""
+    grammar = maskd.Grammar.chat("qwen_3", OPENAI_REQUESTS[name], reasoning="off")
+    places = ("Paris", "Rome")
+    asked = [example.cases.Case(name, place, f"Where is {place}, and how many live there?", grammar, bool)
+             for place in places]
+    answers, _ = example.generate(model, client, stream, asked, [])
+    for answer in answers:
+        assert answer.ended
+        message = client.check(grammar, text=answer.text)["message"]
+        if name == "tools":
+            (call,) = message["tool_calls"]
+            assert call["name"] == "look_up" and not message["content"]
+            written = call["arguments"]
+        else:
+            assert not message["tool_calls"]
+            written = message["content"]
+        jsonschema.validate(json.loads(written), PLACE)
 
 
 def test_drafts_change_no_answer(model, client, stream):

@@ -29,8 +29,8 @@ const std::string kExamples = absl::StrCat(MASKD_SOURCE_DIR, "/examples");
 TEST_F(MaskctlTest, HelpListsTheCommands) {
   const Outcome outcome = Maskctl("--help");
   EXPECT_EQ(outcome.exit, 0);
-  for (const char* command : {"compile", "check", "explain", "tokens", "simulate", "bench",
-                              "vectors", "schemas", "family"}) {
+  for (const char* command : {"compile", "check", "explain", "tokens", "simulate", "applier",
+                              "bench", "vectors", "schemas", "family"}) {
     EXPECT_THAT(outcome.output, HasSubstr(absl::StrCat("\n  ", command)));
   }
 }
@@ -172,6 +172,8 @@ INSTANTIATE_TEST_SUITE_P(
          "--white_space: \"some\" is not one of"},
         {"BadNumber", "simulate --sequences=0", "--sequences: \"0\" is not a number from 1"},
         {"MoreConstrained", "simulate --constrained=9", "--constrained: 9 is more than"},
+        {"MoreHeldThanRows", "applier --batches=128:2,3:4",
+         "--batches: \"3:4\" is not ROWS:HELD with 0 <= HELD <= ROWS"},
         {"NoRows", "bench --rows=8,0", "--rows: \"0\" is not a number from 1 to 4096"},
         {"NoSchemas", "simulate --schemas=/nonexistent", "--schemas: /nonexistent: "},
         {"UnknownApplier",
@@ -220,6 +222,18 @@ TEST_F(MaskctlTest, HelpHasWhatIsACommandsOwnFirst) {
   EXPECT_LT(help.find("--text="), help.find("--kind="));
   EXPECT_LT(help.find("--kind="), help.find("--server="));
   EXPECT_THAT(Maskctl("completion --help").output, Not(HasSubstr("flags")));
+}
+
+TEST_F(MaskctlTest, ApplierShowsWhatIsSpared) {
+  const Outcome table = Maskctl("applier cpu:portable --batches=128:2 --vocab_size=32000");
+  EXPECT_EQ(table.exit, 0) << table.output;
+  EXPECT_THAT(table.output, HasSubstr("applier: cpu:portable; supported here: auto, cpu"));
+  EXPECT_THAT(table.output, HasSubstr("4,096,000      64,000      98.4 %"));
+  const Outcome json = Maskctl("applier cpu --json --batches=1:1");
+  EXPECT_THAT(json.output, AllOf(HasSubstr(R"("wrong": 0)"), HasSubstr(R"("greedy_after": 90)")));
+  const Outcome unknown = Maskctl("applier metal");
+  EXPECT_EQ(unknown.exit, 1);
+  EXPECT_THAT(unknown.output, HasSubstr(R"(applier "metal" is not known)"));
 }
 
 TEST_F(MaskctlTest, CompileShowsIdAndCosts) {

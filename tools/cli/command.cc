@@ -17,9 +17,10 @@ namespace {
 constexpr char kUsagePayload[] = "maskctl/usage";
 
 const std::array kCommands = {
-    &kCompileCommand, &kCheckCommand,   &kExplainCommand,    &kTokensCommand, &kSimulateCommand,
-    &kBenchCommand,   &kVectorsCommand, &kSchemasCommand,    &kAttackCommand, &kPlaygroundCommand,
-    &kLintCommand,    &kFamilyCommand,  &kCompletionCommand, &kTopCommand,    &kVersionCommand};
+    &kCompileCommand,  &kCheckCommand,      &kExplainCommand, &kTokensCommand,
+    &kSimulateCommand, &kBenchCommand,      &kVectorsCommand, &kSchemasCommand,
+    &kAttackCommand,   &kPlaygroundCommand, &kLintCommand,    &kFamilyCommand,
+    &kApplierCommand,  &kCompletionCommand, &kTopCommand,     &kVersionCommand};
 
 std::string ProgramHelp() {
   std::string text =

@@ -47,6 +47,7 @@ extern const Command kLintCommand;
 extern const Command kTopCommand;
 extern const Command kVersionCommand;
 extern const Command kFamilyCommand;
+extern const Command kApplierCommand;
 extern const Command kCompletionCommand;
 
 // All of them, in the order of --help.
