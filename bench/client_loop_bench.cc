@@ -68,7 +68,8 @@ absl::StatusOr<std::vector<double>> TimeSteps(client::MaskStream& stream, const 
 constexpr std::int32_t kLetterA = 'a';
 
 absl::StatusOr<std::vector<double>> Run(const Loop& loop) {
-  auto client = client::Client::Connect({.address = loop.address});
+  auto client =
+      client::Client::Connect({.address = loop.address, .connect_timeout = absl::Seconds(10)});
   if (!client.ok()) return client.status();
   v1::CompileRequest request;
   request.mutable_grammar()->set_kind("regex");

@@ -36,7 +36,8 @@ class Heavy {
  public:
   static absl::StatusOr<Heavy> Open(const HeavyOptions& options) {
     Heavy heavy(options);
-    auto client = Client::Connect({.address = options.address, .call_timeout = kTimeout});
+    auto client = Client::Connect(
+        {.address = options.address, .connect_timeout = kTimeout, .call_timeout = kTimeout});
     if (!client.ok()) return client.status();
     heavy.client_ = *std::move(client);
     auto tokens = heavy.client_->ListTokens(options.tokenizer);

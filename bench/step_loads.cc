@@ -59,7 +59,7 @@ void CompileLoad::Run(const Client& client, const std::vector<std::string>& sche
 }
 
 absl::StatusOr<std::unique_ptr<StreamLoad>> StreamLoad::Start(const Options& options) {
-  auto client = Client::Connect({.address = options.server});
+  auto client = Client::Connect({.address = options.server, .connect_timeout = absl::Seconds(10)});
   if (!client.ok()) return client.status();
   v1::CompileRequest request;
   request.mutable_grammar()->set_kind("regex");
