@@ -157,7 +157,8 @@ template <typename Request, typename Response, typename Answer>
 grpc::Status AdminService::Serve(grpc::ServerContext* context, Call<Request, Response>* call,
                                  Answer answer) {
   return calls_->Serve(
-      context, call, [&](const Request& request, const Caller& /*caller*/, Response* response) {
+      context, call,
+      [&](const Request& request, const UnaryCalls::Begun& /*begun*/, Response* response) {
         if (absl::Status room = calls_->CountReply(context, kReplyBytes); !room.ok()) return room;
         return answer(request, response);
       });

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
+
 #include "service/base/trace.h"
 #include "service/callers/tenant.h"
 
@@ -17,6 +19,11 @@ struct Caller {
   Trace trace;                  // that its call belongs to
   std::string connection = {};  // it calls by; empty within a program
 };
+
+// Who has a turn where callers take turns: a connection, and whoever a proxy speaks for on it.
+inline std::string TurnOwner(const Caller& caller) {
+  return absl::StrCat(caller.identity, " ", caller.connection);
+}
 
 }  // namespace maskd::service
 

@@ -1,8 +1,10 @@
-// Who holds a slot is in a list by age; who waits sleeps until the oldest has had its time, cancels
-// it, and sleeps again until one is given back. So somebody who sends slowly is only ended by
-// somebody who needs the slot.
+// Who holds a slot is in a list by age, so the fresh ones are at its end. Who waits sleeps until
+// whoever gives a slot back gives it one. The oldest of them also wakes when a fresh slot gets
+// stale, or when a holder has had its time. So 1,000 who wait cost what one does, and who sends
+// slowly is only ended by somebody who needs the slot.
 //
-// Who wakes whom  a slot that is given back wakes one who waits.
+// Who wakes whom  a slot that is given back wakes the one whose turn it is. The oldest that waits
+//                 wakes its successor when it goes.
 // May block       Take(), for at most twice kPatience.
 #include "service/callers/receive_slots.h"
 
@@ -28,25 +30,69 @@ absl::Status NoSlot(int count) {
 
 }  // namespace
 
-absl::StatusOr<ReceiveSlots::Slot> ReceiveSlots::Take(std::function<void()> cancel) {
+absl::StatusOr<ReceiveSlots::Slot> ReceiveSlots::Take(const std::string& owner,
+                                                      std::function<void()> cancel) {
   const MutexLock lock(&mutex_);
-  if (std::ssize(holders_) >= count_ && waiting_ >= kMaxWaiting) return NoSlot(count_);
-  ++waiting_;
+  const Clock::TimePoint now = clock_->Now();
+  if (waiters_.empty() && !IsFull() && FreshUntil() <= now)
+    return Slot(this, Hold(now, std::move(cancel)));
+  if (std::ssize(waiters_) >= kMaxWaiting) return NoSlot(count_);
+
+  Waiter waiter{.cancel = std::move(cancel)};
+  const std::uint64_t id = ++last_id_;
+  const auto place = waiters_.insert(waiters_.end(), &waiter);
+  turns_.Add(id, owner, /*cost=*/1, [this, &waiter]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    waiter.holder = Hold(clock_->Now(), std::move(waiter.cancel));
+    waiter.has_slot = true;
+    waiter.changed.NotifyOne();
+  });
   // Twice: a late holder is cancelled when the first has passed, and has still to go.
-  const Clock::TimePoint end = clock_->Now() + 2 * kPatience;
-  while (std::ssize(holders_) >= count_) {
-    const Clock::TimePoint now = clock_->Now();
-    if (now >= end) break;
-    clock_->WaitUntil(&given_back_, &mutex_, std::min(end, CancelLate(now)));
-  }
-  --waiting_;
-  if (std::ssize(holders_) >= count_) return NoSlot(count_);
-  holders_.push_back({clock_->Now(), std::move(cancel)});
-  ++held_;
-  return Slot(this, std::prev(holders_.end()));
+  WaitFor(&waiter, now + 2 * kPatience);
+  const bool was_oldest = place == waiters_.begin();
+  waiters_.erase(place);
+  if (was_oldest && !waiters_.empty()) waiters_.front()->changed.NotifyOne();
+  if (waiter.has_slot) return Slot(this, waiter.holder);
+  turns_.Remove(id);
+  return NoSlot(count_);
 }
 
-Clock::TimePoint ReceiveSlots::CancelLate(Clock::TimePoint now) {
+int ReceiveSlots::waiting() {
+  const MutexLock lock(&mutex_);
+  return static_cast<int>(waiters_.size());
+}
+
+void ReceiveSlots::WaitFor(Waiter* waiter, Clock::TimePoint end) {
+  while (!waiter->has_slot) {
+    const Clock::TimePoint now = clock_->Now();
+    if (now >= end) return;
+    if (waiters_.front() != waiter) {
+      clock_->WaitUntil(&waiter->changed, &mutex_, end);
+      continue;
+    }
+    Share(now);
+    if (waiter->has_slot) return;
+    clock_->WaitUntil(&waiter->changed, &mutex_, std::min(end, NextLook(now)));
+  }
+}
+
+bool ReceiveSlots::IsFull() const { return std::ssize(holders_) >= count_; }
+
+Clock::TimePoint ReceiveSlots::FreshUntil() const {
+  if (std::ssize(holders_) < at_work_) return Clock::TimePoint::min();
+  return std::prev(holders_.end(), at_work_)->since + kFresh;
+}
+
+ReceiveSlots::HolderAt ReceiveSlots::Hold(Clock::TimePoint now, std::function<void()> cancel) {
+  ++held_;
+  return holders_.insert(holders_.end(), {now, std::move(cancel)});
+}
+
+void ReceiveSlots::Share(Clock::TimePoint now) {
+  while (!turns_.empty() && !IsFull() && FreshUntil() <= now) turns_.Take()();
+}
+
+Clock::TimePoint ReceiveSlots::NextLook(Clock::TimePoint now) {
+  if (!IsFull()) return FreshUntil();
   for (Holder& holder : holders_) {
     if (holder.cancel == nullptr) continue;
     if (holder.since + kPatience > now) return holder.since + kPatience;
@@ -56,11 +102,11 @@ Clock::TimePoint ReceiveSlots::CancelLate(Clock::TimePoint now) {
   return now + kPatience;
 }
 
-void ReceiveSlots::GiveBack(std::list<Holder>::iterator holder) {
+void ReceiveSlots::GiveBack(HolderAt holder) {
   const MutexLock lock(&mutex_);
   holders_.erase(holder);
   --held_;
-  given_back_.NotifyOne();
+  Share(clock_->Now());
 }
 
 }  // namespace maskd::service

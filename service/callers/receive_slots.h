@@ -1,26 +1,34 @@
-// Which unary calls may receive their message now: so many at once that their largest messages fit
-// into a bound of bytes.
+// Which unary calls may receive their message now.
 //
-//   absl::StatusOr<ReceiveSlots::Slot> slot = slots.Take([context] { context->TryCancel(); });
+//   absl::StatusOr<ReceiveSlots::Slot> slot =
+//       slots.Take(TurnOwner(caller), [context] { context->TryCancel(); });
 //
+// Bounds   so many at once that their largest messages fit into a bound of bytes. Few of these may
+//          be younger than kFresh: each has a thread that computes, and more of them than there are
+//          processors would only keep everybody else of the process waiting.
 // Waiting  a call that finds no slot waits for one, up to kMaxWaiting of them for kPatience each;
-//          further ones are refused. While one waits, calls that have had kPatience to send their
-//          message are cancelled, the oldest first: who sends slowly, or never, has a slot for as
-//          long as nobody else wants it.
+//          further ones are refused. Callers have their turns by work_turns.h, so who makes one
+//          call waits for one call of each other caller.
+// Slow     who sends slowly, or never, is in nobody's way after kFresh. It has its slot for as long
+//          as there are others: where one waits and all are held, calls that have had kPatience are
+//          cancelled, the oldest first.
 // Threads  any. A call is cancelled with the lock held: what cancels it must not come back here.
 #ifndef MASKD_SERVICE_CALLERS_RECEIVE_SLOTS_H_
 #define MASKD_SERVICE_CALLERS_RECEIVE_SLOTS_H_
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <list>
+#include <string>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cache/work_turns.h"
 #include "grammar_core/base/clock.h"
 #include "grammar_core/base/mutex.h"
 
@@ -33,13 +41,16 @@ class ReceiveSlots {
     Clock::TimePoint since;
     std::function<void()> cancel;  // none: it was called
   };
+  using HolderAt = std::list<Holder>::iterator;
 
  public:
   static constexpr std::chrono::seconds kPatience{5};
+  static constexpr std::chrono::milliseconds kFresh{20};
   static constexpr int kMaxWaiting = 1'024;
 
-  // `count` at least 1.
-  explicit ReceiveSlots(int count, Clock* clock = Clock::Steady()) : count_(count), clock_(clock) {}
+  // `count` slots, of which `at_work` may be younger than kFresh. Both at least 1.
+  ReceiveSlots(int count, int at_work, Clock* clock = Clock::Steady())
+      : count_(count), at_work_(at_work), clock_(clock) {}
 
   // Given back when it is destroyed.
   class Slot {
@@ -54,33 +65,54 @@ class ReceiveSlots {
 
    private:
     friend class ReceiveSlots;
-    Slot(ReceiveSlots* slots, std::list<Holder>::iterator holder)
-        : slots_(slots), holder_(holder) {}
+    Slot(ReceiveSlots* slots, HolderAt holder) : slots_(slots), holder_(holder) {}
 
     ReceiveSlots* slots_;
-    std::list<Holder>::iterator holder_;
+    HolderAt holder_;
   };
 
-  // `cancel` ends the call; it is called at most once, while the slot is held. Errors:
-  // RESOURCE_EXHAUSTED with a retry hint.
-  absl::StatusOr<Slot> Take(std::function<void()> cancel) ABSL_LOCKS_EXCLUDED(mutex_);
+  // `owner` is whose turn the call takes. `cancel` ends the call; it is called at most once, while
+  // the slot is held. Errors: RESOURCE_EXHAUSTED with a retry hint.
+  absl::StatusOr<Slot> Take(const std::string& owner, std::function<void()> cancel)
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Slots that are held, and all.
   [[nodiscard]] int held() const { return held_.load(std::memory_order_relaxed); }
   [[nodiscard]] int count() const { return count_; }
+  // Calls that wait for one.
+  [[nodiscard]] int waiting() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  void GiveBack(std::list<Holder>::iterator holder) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Cancels whoever has had its time and says when the next one will have had it.
-  Clock::TimePoint CancelLate(Clock::TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // A call without a slot, in Take(). The oldest one looks at the clock for all.
+  struct Waiter {
+    std::function<void()> cancel;
+    HolderAt holder = {};
+    bool has_slot = false;
+    CondVar changed = {};
+  };
+
+  [[nodiscard]] bool IsFull() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // When as few slots are fresh as may be; now or before: they are already.
+  [[nodiscard]] Clock::TimePoint FreshUntil() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  HolderAt Hold(Clock::TimePoint now, std::function<void()> cancel)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void GiveBack(HolderAt holder) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Gives slots to those whose turn it is, as far as there are.
+  void Share(Clock::TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Until the waiter has a slot, or `end`.
+  void WaitFor(Waiter* waiter, Clock::TimePoint end) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // When there may be a slot though nobody gives one back. Cancels whoever has had its time.
+  Clock::TimePoint NextLook(Clock::TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const int count_;
+  const int at_work_;
   Clock* const clock_;
   std::atomic<int> held_ = 0;  // changed with the lock held
   Mutex mutex_;
-  CondVar given_back_;
-  std::list<Holder> holders_ ABSL_GUARDED_BY(mutex_);  // the oldest first
-  int waiting_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::list<Holder> holders_ ABSL_GUARDED_BY(mutex_);   // the oldest first
+  std::list<Waiter*> waiters_ ABSL_GUARDED_BY(mutex_);  // the oldest first
+  cache::WorkTurns turns_ ABSL_GUARDED_BY(mutex_);      // of the waiters
+  std::uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace maskd::service

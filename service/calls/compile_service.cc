@@ -15,7 +15,9 @@ namespace {
 // Replies that nobody counts: so many can wait as there are threads.
 constexpr std::int64_t kSmallReplyBytes = 16 << 10;
 
-absl::Status WhyLeft(const grpc::ServerContext& context) {
+// Asked when the call begins to wait, and while it does.
+absl::Status WhyLeft(const grpc::ServerContext& context, UnaryCalls::Begun& begun) {
+  begun.EndTurn();
   if (!context.IsCancelled()) return absl::OkStatus();
   return context.deadline() <= std::chrono::system_clock::now()
              ? ErrorAt(absl::StatusCode::kDeadlineExceeded, "", "DEADLINE", "the deadline passed")
@@ -27,32 +29,33 @@ absl::Status WhyLeft(const grpc::ServerContext& context) {
 grpc::Status CompileService::StreamedCompile(grpc::ServerContext* context,
                                              Call<v1::CompileRequest, v1::CompileResponse>* call) {
   return calls_->Serve(
-      context, call, [&](const auto& request, const Caller& caller, auto* response) {
-        const auto why_left = [context] { return WhyLeft(*context); };
-        return End(
-            OrOutOfMemory([&] { return work_.Compile(request, caller, why_left, response); }),
-            context, response);
+      context, call, [&](const auto& request, UnaryCalls::Begun& begun, auto* response) {
+        const auto why_left = [&] { return WhyLeft(*context, begun); };
+        return End(OrOutOfMemory(
+                       [&] { return work_.Compile(request, begun.caller(), why_left, response); }),
+                   context, response);
       });
 }
 
 grpc::Status CompileService::StreamedCheck(grpc::ServerContext* context,
                                            Call<v1::CheckRequest, v1::CheckResponse>* call) {
   return calls_->Serve(
-      context, call, [&](const auto& request, const Caller& caller, auto* response) {
-        const auto why_left = [context] { return WhyLeft(*context); };
-        return End(OrOutOfMemory([&] { return work_.Check(request, caller, why_left, response); }),
-                   context, response);
+      context, call, [&](const auto& request, UnaryCalls::Begun& begun, auto* response) {
+        const auto why_left = [&] { return WhyLeft(*context, begun); };
+        return End(
+            OrOutOfMemory([&] { return work_.Check(request, begun.caller(), why_left, response); }),
+            context, response);
       });
 }
 
 grpc::Status CompileService::StreamedExplain(grpc::ServerContext* context,
                                              Call<v1::ExplainRequest, v1::ExplainResponse>* call) {
   return calls_->Serve(
-      context, call, [&](const auto& request, const Caller& caller, auto* response) {
-        const auto why_left = [context] { return WhyLeft(*context); };
-        return End(
-            OrOutOfMemory([&] { return work_.Explain(request, caller, why_left, response); }),
-            context, response);
+      context, call, [&](const auto& request, UnaryCalls::Begun& begun, auto* response) {
+        const auto why_left = [&] { return WhyLeft(*context, begun); };
+        return End(OrOutOfMemory(
+                       [&] { return work_.Explain(request, begun.caller(), why_left, response); }),
+                   context, response);
       });
 }
 

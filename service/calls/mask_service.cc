@@ -89,7 +89,8 @@ grpc::Status LoadService::StreamedGetLoad(
     grpc::ServerContext* context,
     grpc::ServerUnaryStreamer<v1::GetLoadRequest, v1::GetLoadResponse>* call) {
   return calls_->Serve(
-      context, call, [this](const auto& request, const Caller& /*caller*/, auto* response) {
+      context, call,
+      [this](const auto& request, const UnaryCalls::Begun& /*begun*/, auto* response) {
         const auto load = streams_->GetLoad(
             request.has_stream_number() ? std::optional(request.stream_number()) : std::nullopt);
         if (!load.ok()) return load.status();

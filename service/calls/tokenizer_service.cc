@@ -35,25 +35,23 @@ grpc::Status TokenizerService::StreamedListTokenizers(
     grpc::ServerContext* context,
     Call<v1::ListTokenizersRequest, v1::ListTokenizersResponse>* call) {
   return calls_->Serve(context, call,
-                       [this](const auto& request, const Caller& /*caller*/, auto* response) {
-                         return DoListTokenizers(request, response);
-                       });
+                       [this](const auto& request, const UnaryCalls::Begun& /*begun*/,
+                              auto* response) { return DoListTokenizers(request, response); });
 }
 
 grpc::Status TokenizerService::StreamedGetTokenizer(
     grpc::ServerContext* context, Call<v1::GetTokenizerRequest, v1::GetTokenizerResponse>* call) {
   return calls_->Serve(context, call,
-                       [this](const auto& request, const Caller& /*caller*/, auto* response) {
-                         return DoGetTokenizer(request, response);
-                       });
+                       [this](const auto& request, const UnaryCalls::Begun& /*begun*/,
+                              auto* response) { return DoGetTokenizer(request, response); });
 }
 
 grpc::Status TokenizerService::StreamedListTokens(
     grpc::ServerContext* context, Call<v1::ListTokensRequest, v1::ListTokensResponse>* call) {
-  return calls_->Serve(context, call,
-                       [&](const auto& request, const Caller& /*caller*/, auto* response) {
-                         return DoListTokens(request, context, response);
-                       });
+  return calls_->Serve(
+      context, call, [&](const auto& request, const UnaryCalls::Begun& /*begun*/, auto* response) {
+        return DoListTokens(request, context, response);
+      });
 }
 
 absl::Status TokenizerService::DoGetTokenizer(const v1::GetTokenizerRequest& request,

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "cpu/processor_count.h"
 #include "service/base/errors.h"
 #include "service/wire/status_map.h"
 
@@ -19,12 +20,15 @@ int SlotsOf(const Config& config) {
       config.max_receiving_bytes / config.max_message_bytes, 1, std::numeric_limits<int>::max()));
 }
 
+// Calls for each processor that have just begun.
+constexpr int kAtWork = 1;
+
 }  // namespace
 
 UnaryCalls::UnaryCalls(const Config& config, Admit admit, metrics::Metrics* metrics)
     : admit_(std::move(admit)),
       metrics_(metrics),
-      slots_(SlotsOf(config)),
+      slots_(SlotsOf(config), kAtWork * ProcessorCount()),
       unread_(config.max_unread_reply_bytes) {}
 
 absl::Status UnaryCalls::CountReply(const grpc::ServerContext* context, std::int64_t bytes) {
@@ -36,11 +40,12 @@ std::vector<Pool> UnaryCalls::pools() const {
           {"unread_reply_bytes", unread_.bytes(), unread_.max_bytes()}};
 }
 
-absl::Status UnaryCalls::Receive(const grpc::ServerContext* context,
-                                 const std::function<bool()>& read) {
-  const absl::StatusOr<ReceiveSlots::Slot> slot = slots_.Take([context] { context->TryCancel(); });
-  if (!slot.ok()) return slot.status();
-  if (read()) return absl::OkStatus();
+absl::StatusOr<ReceiveSlots::Slot> UnaryCalls::Receive(const grpc::ServerContext* context,
+                                                       const Caller& caller,
+                                                       const std::function<bool()>& read) {
+  absl::StatusOr<ReceiveSlots::Slot> slot =
+      slots_.Take(TurnOwner(caller), [context] { context->TryCancel(); });
+  if (!slot.ok() || read()) return slot;
   if (context->IsCancelled()) return absl::CancelledError("cancelled");
   return BadField("", "the call has no message, or one that is none of its kind");
 }

@@ -5,6 +5,8 @@
 // Refused  whatever ends a call with an error is counted here, once, by its code and reason.
 // Bounds   messages that are being received: as many as there are slots (receive_slots.h), each of
 //          at most max_message_bytes. Replies: by their bytes (unread_replies.h).
+// Turns    a call keeps its slot until it has its answer or says that it waits for others. So few
+//          calls compute at once, and one more is not behind all that have come before it.
 // Threads  any number of calls, each on its own.
 #ifndef MASKD_SERVICE_CALLS_UNARY_CALLS_H_
 #define MASKD_SERVICE_CALLS_UNARY_CALLS_H_
@@ -12,6 +14,8 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -38,7 +42,21 @@ class UnaryCalls {
   // What is refused is counted in `metrics`, unless it is null.
   UnaryCalls(const Config& config, Admit admit, metrics::Metrics* metrics = nullptr);
 
-  // Admits the caller, reads the request, calls run(request, caller, &response), an absl::Status,
+  // A call whose request has been read.
+  class Begun {
+   public:
+    Begun(const Caller* caller, ReceiveSlots::Slot slot)
+        : caller_(caller), slot_(std::move(slot)) {}
+    [[nodiscard]] const Caller& caller() const { return *caller_; }
+    // From here on it waits for others, or works for long: its turn is over. Again: nothing.
+    void EndTurn() { slot_.reset(); }
+
+   private:
+    const Caller* const caller_;
+    std::optional<ReceiveSlots::Slot> slot_;
+  };
+
+  // Admits the caller, reads the request, calls run(request, begun, &response), an absl::Status,
   // and sends the response, if that was OK. RESOURCE_EXHAUSTED where any of that ran out of memory.
   template <typename Request, typename Response, typename Run>
   grpc::Status Serve(grpc::ServerContext* context,
@@ -90,17 +108,22 @@ class UnaryCalls {
     const absl::StatusOr<Caller> caller = admit_(*context);
     if (!caller.ok()) return caller.status();
     Request request;
-    if (absl::Status read = Receive(context, [&] { return call->Read(&request); }); !read.ok())
-      return read;
+    absl::StatusOr<ReceiveSlots::Slot> slot =
+        Receive(context, *caller, [&] { return call->Read(&request); });
+    if (!slot.ok()) return slot.status();
+    Begun begun(&*caller, *std::move(slot));
     const memory::Charge received(&received_, static_cast<std::int64_t>(request.ByteSizeLong()));
     const Uncounted uncounted{&unread_, context};
     Response response;
-    const absl::Status status = run(request, *caller, &response);
+    const absl::Status status = run(request, begun, &response);
+    begun.EndTurn();
     if (status.ok()) call->Write(response);  // returns when it is sent or cannot be
     return status;
   }
 
-  absl::Status Receive(const grpc::ServerContext* context, const std::function<bool()>& read);
+  absl::StatusOr<ReceiveSlots::Slot> Receive(const grpc::ServerContext* context,
+                                             const Caller& caller,
+                                             const std::function<bool()>& read);
   [[nodiscard]] grpc::Status End(const absl::Status& status) const;
 
   const Admit admit_;

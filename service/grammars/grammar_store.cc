@@ -81,11 +81,11 @@ double SecondsBetween(Clock::TimePoint begin, Clock::TimePoint end) {
   return std::chrono::duration<double>(end - begin).count();
 }
 
-// A caller is a connection, and whoever a proxy speaks for on it. Short texts cost the same, long
-// ones their bytes up to a bound: what a compile takes is not known before it is done.
+// Short texts cost the same, long ones their bytes up to a bound: what a compile takes is not known
+// before it is done.
 cache::WorkPool::Turn TurnOf(const Caller& caller, std::size_t text_bytes) {
   const bool is_short = text_bytes <= kShortTextBytes;
-  return {.owner = absl::StrCat(caller.identity, " ", caller.connection),
+  return {.owner = TurnOwner(caller),
           .cost = is_short ? 1 : static_cast<std::int64_t>(std::min(text_bytes, kMostTextCost)),
           .is_short = is_short};
 }

@@ -66,11 +66,10 @@ class OneMore {
 }  // namespace
 
 cache::CompileResult CompileCalls::Await(const cache::Ticket& ticket, const WhyLeft& why_left) {
-  if (ticket.ready()) return ticket.result();
-  absl::Status left;
   // The more wait, the longer each sleeps between two looks.
   const OneMore waits(&waiting_);
-  for (bool is_there = false; !is_there && left.ok();) {
+  absl::Status left = why_left();
+  for (bool is_there = ticket.ready(); !is_there && left.ok();) {
     const auto look = std::max<std::chrono::microseconds>(
         kShortestLook, std::chrono::microseconds(1'000'000 / kLooksPerSecond) * waiting_.load());
     is_there = ticket.WaitUntil(Clock::Steady()->Now() + look);

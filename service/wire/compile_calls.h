@@ -26,7 +26,8 @@ namespace maskd::service {
 // The calls of one server or one engine within a program.
 class CompileCalls {
  public:
-  // OK while the caller waits, else the call's error. Asked on the call's thread.
+  // OK while the caller waits, else the call's error. Asked on the call's thread: once when the
+  // grammar is known or its compile has its place, and again and again while the call waits for it.
   using WhyLeft = std::function<absl::Status()>;
 
   // Nothing is owned.

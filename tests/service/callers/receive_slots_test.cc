@@ -1,13 +1,18 @@
 // Slots for messages: bounded, and nobody keeps one from others for long.
 #include "service/callers/receive_slots.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <optional>
+#include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -25,7 +30,7 @@ class ReceiveSlotsTest : public testing::Test {
  protected:
   // A slot whose call ends a millisecond after it was cancelled, if it does.
   absl::StatusOr<Slot> Take(int call, bool ends = true) {
-    return slots_.Take([this, call, ends] {
+    return slots_.Take("its caller", [this, call, ends] {
       cancelled_.push_back(call);
       if (ends) time_.After(milliseconds(1), [this, call] { Hold(call).reset(); });
     });
@@ -40,7 +45,7 @@ class ReceiveSlotsTest : public testing::Test {
   }
 
   SimulatedTime time_;
-  ReceiveSlots slots_{2, &time_};
+  ReceiveSlots slots_{2, 2, &time_};
   std::vector<int> cancelled_;
   std::array<std::optional<Slot>, 4> held_;
 };
@@ -86,6 +91,76 @@ TEST_F(ReceiveSlotsTest, WhoWaitsInVainIsRefused) {
   EXPECT_THAT(cancelled_, testing::ElementsAre(0, 1));
   Take(3).status().IgnoreError();
   EXPECT_THAT(cancelled_, testing::ElementsAre(0, 1)) << "each once";
+}
+
+// Ten slots, of which two may be fresh.
+class FreshSlotsTest : public testing::Test {
+ protected:
+  static constexpr int kAtWork = 2;
+
+  absl::StatusOr<Slot> Take(const std::string& owner = "a") {
+    return slots_.Take(owner, [] {});
+  }
+  // How long a call waits for a slot.
+  Clock::Duration Wait() {
+    const Clock::TimePoint begin = time_.Now();
+    absl::StatusOr<Slot> slot = Take();
+    EXPECT_TRUE(slot.ok()) << slot.status();
+    held_.push_back(*std::move(slot));
+    return time_.Now() - begin;
+  }
+
+  SimulatedTime time_;
+  ReceiveSlots slots_{10, kAtWork, &time_};
+  std::deque<Slot> held_;
+};
+
+TEST_F(FreshSlotsTest, FewBeginAtOnceAndWhoIsSlowIsInNobodysWay) {
+  EXPECT_EQ(Wait(), seconds(0));
+  time_.Pass(milliseconds(5));
+  EXPECT_EQ(Wait(), seconds(0));
+  EXPECT_EQ(Wait(), ReceiveSlots::kFresh - milliseconds(5)) << "the first is stale by then";
+  EXPECT_EQ(Wait(), milliseconds(5)) << "and now the second";
+  EXPECT_EQ(slots_.held(), 4);
+}
+
+TEST_F(FreshSlotsTest, WhoGivesBackMakesRoomAtOnce) {
+  EXPECT_EQ(Wait(), seconds(0));
+  EXPECT_EQ(Wait(), seconds(0));
+  time_.After(milliseconds(1), [this] { held_.pop_front(); });
+  EXPECT_EQ(Wait(), milliseconds(1));
+}
+
+TEST_F(FreshSlotsTest, AllSlotsCanBeHeldByWhoSendsSlowly) {
+  for (int i = 0; i < 10; ++i) Wait();
+  EXPECT_EQ(slots_.held(), slots_.count());
+  time_.Pass(2 * ReceiveSlots::kPatience);
+  EXPECT_TRUE(absl::IsResourceExhausted(Take().status())) << "nobody of them ends";
+}
+
+// One slot, and threads that wait for it by the machine's clock.
+TEST(ReceiveSlotsTurnsTest, OneCallOfEachOwnerIsNotBehindAllOfAnothers) {
+  constexpr int kOfMany = 40;
+  constexpr int kOthers = 5;
+  ReceiveSlots slots(1, 1);
+  std::optional<Slot> first = *slots.Take("many", [] {});
+  std::vector<std::string> order;  // written by who holds the slot
+  std::vector<std::thread> threads;
+  const auto call = [&](const std::string& owner) {
+    const absl::StatusOr<Slot> slot = slots.Take(owner, [] {});
+    ASSERT_TRUE(slot.ok()) << slot.status();
+    order.push_back(owner);
+  };
+  for (int i = 0; i < kOfMany; ++i) threads.emplace_back(call, "many");
+  while (slots.waiting() < kOfMany) std::this_thread::yield();
+  for (int i = 0; i < kOthers; ++i) threads.emplace_back(call, absl::StrCat("other ", i));
+  while (slots.waiting() < kOfMany + kOthers) std::this_thread::yield();
+  first.reset();
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_EQ(order.size(), std::size_t{kOfMany + kOthers});
+  const std::vector<std::string> begin(order.begin(), order.begin() + 1 + kOthers);
+  EXPECT_EQ(std::ranges::count(begin, "many"), 1) << testing::PrintToString(order);
+  EXPECT_EQ(slots.held(), 0);
 }
 
 }  // namespace

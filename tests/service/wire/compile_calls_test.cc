@@ -169,6 +169,25 @@ TEST_F(CompileCallsTest, WhoLeavesTakesItsCompileWithIt) {
   EXPECT_FALSE(RunCompile());
 }
 
+// By it a call knows that its turn to compute is over.
+TEST_F(CompileCallsTest, WhetherItWaitsIsAskedAlsoWhereTheGrammarIsKnown) {
+  v1::CompileResponse response;
+  ASSERT_TRUE(WithItsCompile([&](const CompileCalls::WhyLeft& why_left) {
+                return calls_.Compile(Choice(), caller_, why_left, &response);
+              }).ok());
+  int looks = 0;
+  const auto counts = [&] {
+    ++looks;
+    return absl::OkStatus();
+  };
+  EXPECT_TRUE(calls_.Compile(Choice(), caller_, counts, &response).ok());
+  EXPECT_EQ(looks, 1);
+  v1::CompileRequest wrong = Choice();
+  wrong.set_tokenizer("none");
+  EXPECT_FALSE(calls_.Compile(wrong, caller_, counts, &response).ok());
+  EXPECT_EQ(looks, 1) << "it is answered at once";
+}
+
 TEST_F(CompileCallsTest, TheOthersGoOnWaiting) {
   v1::CompileResponse stays;
   std::thread other([&] {
