@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <vector>
 
 namespace maskd {
 
@@ -14,53 +15,48 @@ std::uint64_t Fold(std::uint64_t x, std::uint64_t y) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-class WordHash {
- public:
-  static constexpr std::size_t kBlock = 16;  // words
-
-  explicit WordHash(std::size_t word_count) : even_(word_count + kEvenSeed) {}
-
-  // Most masks are nearly empty: blocks without a bit are told in a few instructions and left out.
-  void Add(const std::array<std::uint64_t, kBlock / 2>& block, std::size_t at) {
-    std::uint64_t any = 0;
-    for (const std::uint64_t word : block) any |= word;
-    if (any == 0) return;
-    const std::uint64_t place = (at + 1) * kPlace;  // two of them differ in many bits
-    even_ = Fold(even_ ^ block[0], kOdd ^ block[1] ^ place);
-    odd_ = Fold(odd_ ^ block[2], kOdd ^ block[3] ^ place);
-    even_ = Fold(even_ ^ block[4], kOdd ^ block[5]);
-    odd_ = Fold(odd_ ^ block[6], kOdd ^ block[7]);
-  }
-
-  [[nodiscard]] std::uint64_t value() const { return Fold(even_ ^ kOdd, odd_); }
-
- private:
-  // Digits of the golden ratio, pi and e, and an odd number: no two alike, or factors could change
-  // places.
-  static constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15ULL;
-  static constexpr std::uint64_t kPlace = 0xD6E8FEB86659FD93ULL;
-  static constexpr std::uint64_t kEvenSeed = 0x243F6A8885A308D3ULL;
-  static constexpr std::uint64_t kOddSeed = 0xB7E151628AED2A6BULL;
-  // Two that do not wait for each other: a product takes longer than the next load.
-  std::uint64_t even_;
-  std::uint64_t odd_ = kOddSeed;
-};
+// Odd, with as many bits as not: no two alike, or factors could change places.
+constexpr std::array<std::uint64_t, kHashedWords / 2> kOdd = {
+    0x9E3779B97F4A7C15ULL, 0x243F6A8885A308D3ULL, 0xB7E151628AED2A6BULL, 0x13198A2E03707345ULL,
+    0xA4093822299F31D1ULL, 0x082EFA98EC4E6C89ULL, 0x452821E638D01377ULL, 0xBE5466CF34E90C6DULL};
+// Two multiples of it differ in many bits.
+constexpr std::uint64_t kPlace = 0xD6E8FEB86659FD93ULL;
 
 }  // namespace
 
+// Most masks are nearly empty: blocks without a bit are told in a few instructions and left out.
+// The products do not wait for one another.
+std::uint64_t HashBlock(std::span<const std::int32_t, kHashedWords> words, std::size_t block) {
+  std::array<std::uint64_t, kHashedWords / 2> pairs;
+  std::memcpy(pairs.data(), words.data(), sizeof pairs);
+  std::uint64_t any = 0;
+  for (const std::uint64_t pair : pairs) any |= pair;
+  if (any == 0) return 0;
+  const std::uint64_t place = (block + 1) * kPlace;
+  std::uint64_t hash = 0;
+  for (std::size_t i = 0; i < pairs.size(); i += 2)
+    hash += Fold(pairs[i] ^ kOdd[i] ^ place, pairs[i + 1] ^ kOdd[i + 1]);
+  return hash;
+}
+
 std::uint64_t HashWords(std::span<const std::int32_t> words) {
-  WordHash hash(words.size());
-  std::size_t at = 0;
-  for (; at + WordHash::kBlock <= words.size(); at += WordHash::kBlock) {
-    std::array<std::uint64_t, WordHash::kBlock / 2> block;
-    std::memcpy(block.data(), &words[at], sizeof block);
-    hash.Add(block, at);
+  std::uint64_t hash = 0;
+  std::size_t block = 0;
+  for (; (block + 1) * kHashedWords <= words.size(); ++block)
+    hash += HashBlock(words.subspan(block * kHashedWords).first<kHashedWords>(), block);
+  std::array<std::int32_t, kHashedWords> rest = {};
+  std::ranges::copy(words.subspan(block * kHashedWords), rest.begin());
+  return hash + HashBlock(rest, block);
+}
+
+std::uint64_t HashOfFilled(std::size_t word_count) {
+  thread_local std::size_t known_count = 0;
+  thread_local std::uint64_t known = 0;
+  if (known_count != word_count) {
+    known = HashWords(std::vector<std::int32_t>(word_count, -1));
+    known_count = word_count;
   }
-  std::array<std::uint64_t, WordHash::kBlock / 2> rest = {};
-  if (at < words.size())
-    std::memcpy(rest.data(), &words[at], (words.size() - at) * sizeof(words[at]));
-  hash.Add(rest, at);
-  return hash.value();
+  return known;
 }
 
 }  // namespace maskd

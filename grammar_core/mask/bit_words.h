@@ -40,8 +40,13 @@ inline std::size_t FindNonzero(std::span<const std::int32_t> words, std::size_t 
 inline bool AnyBit(std::span<const std::int32_t> words) {
   return FindNonzero(words) < words.size();
 }
-// Equal words, equal hash; made for speed, not against an adversary.
+// Equal words, equal hash; made for speed, not against an adversary. It is the sum of the hashes of
+// its blocks, of which the last one is filled up with zeros; that of a block of zeros is 0.
+inline constexpr std::size_t kHashedWords = 16;
+std::uint64_t HashBlock(std::span<const std::int32_t, kHashedWords> words, std::size_t block);
 std::uint64_t HashWords(std::span<const std::int32_t> words);
+// The same of so many words of all bits.
+std::uint64_t HashOfFilled(std::size_t word_count);
 
 }  // namespace maskd
 

@@ -43,6 +43,7 @@ MaskStore::MaskStore(const TokenIndex* index, std::int64_t max_bytes)
       tries_({.entries = kMaxClasses, .bytes = max_bytes / kPartOfOthers}),
       exits_({.entries = kMaxClasses, .bytes = max_bytes / kPartOfOthers}),
       runs_({.entries = kMaxRuns, .bytes = max_bytes / kPartOfOthers}),
+      whole_runs_({.entries = kMaxWholeRuns, .bytes = max_bytes / kPartOfOthers}),
       text_(StoreMask(index_->text(), {}, {})) {}
 
 std::int64_t Exits::held_bytes() const {
@@ -64,6 +65,15 @@ MaskRef MaskStore::Intern(TokenMask mask, std::span<const MaskRef> like) {
   if (known != nullptr && *known == mask) return known;
   MaskRef stored = StoreMask(std::move(mask), like, *DenseMasks());
   if (!stored->compact()) AddDense(stored);
+  by_content_.Put(hash, stored);
+  return stored;
+}
+
+MaskRef MaskStore::Intern(SparseMask mask) {
+  const std::uint64_t hash = mask.hash();
+  MaskRef known = by_content_.Find(hash, kCopy);
+  if (known != nullptr && mask.Equals(*known)) return known;
+  MaskRef stored = mask.Store();
   by_content_.Put(hash, stored);
   return stored;
 }
@@ -96,7 +106,10 @@ MaskRef MaskStore::Assemble(MaskParts parts) {
   MaskRef known = by_parts_.Find(
       key, [](const auto* found) { return found == nullptr ? MaskRef() : found->lock(); });
   if (known != nullptr) return known;
-  MaskRef mask = Intern(parts.ToMask(index_->vocabulary().size()), parts.masks);
+  const int vocab_size = index_->vocabulary().size();
+  auto sparse = SparseMask::Of({parts.masks, parts.removed, parts.ids}, vocab_size);
+  MaskRef mask = sparse.has_value() ? Intern(*std::move(sparse))
+                                    : Intern(parts.ToMask(vocab_size), parts.masks);
   by_parts_.Put(key, mask);
   return mask;
 }
@@ -156,6 +169,20 @@ std::shared_ptr<const RunIndex> MaskStore::RunsOf(const std::bitset<256>& set) {
   return runs;
 }
 
+MaskRef MaskStore::WholeRuns(const std::bitset<256>& set, const RunIndex& runs,
+                             std::uint32_t most) {
+  const auto longest = static_cast<std::uint32_t>(runs.longest_whole());
+  const RunKey key = {set, static_cast<int>(std::min(most, longest))};
+  if (MaskRef known = whole_runs_.Find(key, kCopy); known != nullptr) return known;
+  TokenMask tokens(index_->vocabulary().size());
+  for (const RunToken& token : runs.whole())
+    if (token.run <= key.most) tokens.Allow(token.id);
+  MaskRef mask = StoreMask(std::move(tokens), {}, *DenseMasks());
+  if (!mask->compact()) AddDense(mask);
+  whole_runs_.Put(key, mask);
+  return mask;
+}
+
 void MaskStore::Shrink(std::int64_t to_bytes) {
   for (int generation = 0; generation < 2 && stats().held_bytes > to_bytes; ++generation) Age();
 }
@@ -174,16 +201,17 @@ void MaskStore::Age() {
   tries_.Age();
   exits_.Age();
   runs_.Age();
+  whole_runs_.Age();
 }
 
 MaskStore::Stats MaskStore::stats() const {
   Stats stats;
   stats.masks = by_content_.size();
   stats.keys = by_key_.size();
-  stats.mask_bytes = by_content_.value_bytes() + within_.value_bytes();
+  stats.mask_bytes = by_content_.value_bytes() + within_.value_bytes() + whole_runs_.value_bytes();
   stats.held_bytes = by_content_.held_bytes() + by_parts_.held_bytes() + by_key_.held_bytes() +
                      signatures_.held_bytes() + within_.held_bytes() + tries_.held_bytes() +
-                     exits_.held_bytes() + runs_.held_bytes();
+                     exits_.held_bytes() + runs_.held_bytes() + whole_runs_.held_bytes();
   stats.hits = hits_.load(std::memory_order_relaxed);
   stats.misses = misses_.load(std::memory_order_relaxed);
   return stats;

@@ -7,7 +7,8 @@
 //   by tail      the signature of every tail whose first cells have these keys.
 //   by class     tokens within a CharacterClass, and tries of a CandidateClass.
 //   by exit      tokens that leave a cell by a byte, see Exits.
-//   by run       tokens that begin with a run of bytes of a set, see RunIndex.
+//   by run       tokens that begin with a run of bytes of a set, see RunIndex; whole ones by their
+//                length.
 //
 // Bounds   masks by content, kept in two generations (two_generations.h): together they have
 //          `max_bytes`. Tries, exits and runs have an eighth of that each. Keys hold no mask alive;
@@ -28,6 +29,7 @@
 #include "grammar_core/base/mutex.h"
 #include "grammar_core/mask/locked_table.h"
 #include "grammar_core/mask/run_index.h"
+#include "grammar_core/mask/sparse_mask.h"
 #include "grammar_core/mask/token_index.h"
 #include "grammar_core/mask/token_mask.h"
 
@@ -66,6 +68,9 @@ class MaskStore {
   // The stored mask equal to `mask`, or `mask` itself, stored now. `like` are masks that it may be
   // near to (StoreMask).
   MaskRef Intern(TokenMask mask, std::span<const MaskRef> like = {});
+
+  // The same of a mask that is put together from few words.
+  MaskRef Intern(SparseMask mask);
 
   // The stored mask of these parts, whose masks are from this store.
   MaskRef Assemble(MaskParts parts);
@@ -107,6 +112,9 @@ class MaskStore {
 
   // The runs of bytes of `set`; made now where no state asked for them before.
   std::shared_ptr<const RunIndex> RunsOf(const std::bitset<256>& set);
+  // The tokens that are a run of at most `most` bytes of `set` and nothing else; `runs` are those
+  // of `set`.
+  MaskRef WholeRuns(const std::bitset<256>& set, const RunIndex& runs, std::uint32_t most);
 
   // Forgets what was not used lately, and everything if it still holds more than `to_bytes` then.
   // Masks in use stay alive with their users.
@@ -132,6 +140,8 @@ class MaskStore {
   static constexpr std::size_t kMaxParts = 1 << 16;
   // A run index holds up to some megabytes.
   static constexpr std::size_t kMaxRuns = 32;
+  // White space is bounded to few lengths.
+  static constexpr std::size_t kMaxWholeRuns = 512;
 
   struct ByteSetKey {
     std::bitset<256> set;
@@ -139,6 +149,16 @@ class MaskStore {
     template <typename H>
     friend H AbslHashValue(H state, const ByteSetKey& key) {
       return H::combine(std::move(state), std::hash<std::bitset<256>>()(key.set));
+    }
+  };
+
+  struct RunKey {
+    std::bitset<256> set;
+    int most;
+    bool operator==(const RunKey&) const = default;
+    template <typename H>
+    friend H AbslHashValue(H state, const RunKey& key) {
+      return H::combine(std::move(state), std::hash<std::bitset<256>>()(key.set), key.most);
     }
   };
 
@@ -176,6 +196,7 @@ class MaskStore {
   using Tries = Shared<CandidateClass, TokenTrie>;  // null for the index's own
   using ExitsByKey = Shared<Hash128, Exits>;
   using Runs = Shared<ByteSetKey, RunIndex>;
+  using ByRun = Shared<RunKey, TokenMask>;
 
   using Masks = std::vector<MaskRef>;
 
@@ -198,6 +219,7 @@ class MaskStore {
   Tries tries_;
   ExitsByKey exits_;
   Runs runs_;
+  ByRun whole_runs_;
   Mutex dense_mutex_;
   std::shared_ptr<const Masks> dense_ ABSL_GUARDED_BY(dense_mutex_) = std::make_shared<Masks>();
   const MaskRef text_;

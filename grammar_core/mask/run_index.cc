@@ -1,5 +1,7 @@
 #include "grammar_core/mask/run_index.h"
 
+#include <algorithm>
+
 namespace maskd {
 
 RunIndex::RunIndex(const Vocabulary& vocabulary, const std::bitset<256>& set)
@@ -17,6 +19,7 @@ RunIndex::RunIndex(const Vocabulary& vocabulary, const std::bitset<256>& set)
     if (run == 0) continue;
     if (run == bytes.size()) {
       whole_.push_back({static_cast<int>(run), id});
+      longest_whole_ = std::max(longest_whole_, whole_.back().run);
     } else {
       entries.push_back({bytes.substr(run), static_cast<TokenId>(cuts_.size())});
       cuts_.push_back({static_cast<int>(run), id});

@@ -33,6 +33,8 @@ class RunIndex {
 
   // Tokens that are a run and nothing else.
   [[nodiscard]] const std::vector<RunToken>& whole() const { return whole_; }
+  // Bytes of the longest of them.
+  [[nodiscard]] int longest_whole() const { return longest_whole_; }
   // Every way to cut a token into a run of one byte or more and a rest of one byte or more.
   [[nodiscard]] const RunToken& cut(TokenId index) const {
     assert(index >= 0 && static_cast<std::size_t>(index) < cuts_.size());
@@ -49,6 +51,7 @@ class RunIndex {
 
  private:
   std::vector<RunToken> whole_;
+  int longest_whole_ = 0;
   std::vector<RunToken> cuts_;
   TokenTrie rests_;
 };

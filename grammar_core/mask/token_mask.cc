@@ -26,8 +26,6 @@ constexpr std::size_t kWordsADifference = 16;
 constexpr std::size_t kWordsADifferenceFromMask = 64;
 // Shorter lists are not worth a search for a shorter one.
 constexpr std::size_t kFewDifferences = 16;
-// Words that have a number as an index: those of two million tokens.
-constexpr std::size_t kMostIndices = 65'536;
 // Masks of `like` that are looked at.
 constexpr std::size_t kMaxLike = 4;
 // What an allocation takes beyond what was asked for, and a shared pointer's counters.
@@ -40,7 +38,7 @@ std::atomic<std::int64_t> stored_bytes = 0;
 
 TokenMask::TokenMask(const TokenMask& other)
     : vocab_size_(other.vocab_size_),
-      memory_(std::make_unique_for_overwrite<std::byte[]>(AllBytes())) {
+      memory_(std::make_unique_for_overwrite<std::byte[]>(AllBytes() + kHashBytes)) {
   other.CopyTo(memory_.get());
 }
 
@@ -137,7 +135,7 @@ bool TokenMask::operator==(const TokenMask& other) const {
 
 std::int64_t TokenMask::held_bytes() const {
   const std::size_t bytes =
-      compact() ? index_count_ * (sizeof(std::int32_t) + sizeof(Index)) : AllBytes();
+      compact() ? index_count_ * (sizeof(std::int32_t) + sizeof(Index)) : AllBytes() + kHashBytes;
   return static_cast<std::int64_t>(sizeof(*this) + bytes) + kCounterBytes + 2 * kAllocationBytes;
 }
 
@@ -179,7 +177,7 @@ bool TokenMask::MayDifferLittle(int allowed_count, std::size_t most) const {
 
 void TokenMask::MakeCompact(std::span<const MaskRef> like, std::span<const MaskRef> others) {
   if (word_count() > kMostIndices) return;
-  std::size_t most = word_count() / kWordsADifference;
+  std::size_t most = MostDifferences(word_count(), false);
   Differences found;
   Differences fewest;
   found.indices.reserve(most);
@@ -204,7 +202,7 @@ void TokenMask::MakeCompact(std::span<const MaskRef> like, std::span<const MaskR
   };
   attempt({0, word_count(), nullptr, 0}, 0, nullptr);
   attempt({0, word_count(), nullptr, -1}, vocab_size_, nullptr);
-  most = std::min(most, word_count() / kWordsADifferenceFromMask);
+  most = std::min(most, MostDifferences(word_count(), true));
   attempt_all(like.first(std::min(like.size(), kMaxLike)));
   if (!is_near) attempt_all(others);
   if (is_near) Keep(fewest);
@@ -221,9 +219,21 @@ void TokenMask::Keep(const Differences& differences) {
 }
 
 MaskRef StoreMask(TokenMask mask, std::span<const MaskRef> like, std::span<const MaskRef> others) {
-  static std::atomic<std::uint64_t> serial = 1;
   mask.allowed_count_ = mask.CountAllowed();
   mask.MakeCompact(like, others);
+  if (!mask.compact()) {
+    const std::uint64_t hash = HashWords(mask.words());
+    std::memcpy(mask.memory_.get() + mask.AllBytes(), &hash, TokenMask::kHashBytes);
+  }
+  return TokenMask::Stored(std::move(mask));
+}
+
+std::size_t TokenMask::MostDifferences(std::size_t word_count, bool from_mask) {
+  return word_count / (from_mask ? kWordsADifferenceFromMask : kWordsADifference);
+}
+
+MaskRef TokenMask::Stored(TokenMask mask) {
+  static std::atomic<std::uint64_t> serial = 1;
   mask.serial_ = serial.fetch_add(1, std::memory_order_relaxed);
   stored_bytes.fetch_add(mask.held_bytes(), std::memory_order_relaxed);
   return MaskRef(new TokenMask(std::move(mask)));  // weak pointers then keep no memory of it

@@ -35,6 +35,7 @@ constexpr int MaskWordCount(int vocab_size) {
   return (vocab_size + kBitsPerWord - 1) / kBitsPerWord;
 }
 
+class SparseMask;
 class TokenMask;
 using MaskRef = std::shared_ptr<const TokenMask>;
 
@@ -52,7 +53,7 @@ class TokenMask {
  public:
   // Starts with no token allowed. `vocab_size` must not be negative.
   explicit TokenMask(int vocab_size)
-      : vocab_size_(vocab_size), memory_(std::make_unique<std::byte[]>(AllBytes())) {}
+      : vocab_size_(vocab_size), memory_(std::make_unique<std::byte[]>(AllBytes() + kHashBytes)) {}
   // Writes out what `other` allows.
   TokenMask(const TokenMask& other);
   TokenMask& operator=(const TokenMask& other);
@@ -136,18 +137,30 @@ class TokenMask {
   [[nodiscard]] bool compact() const { return compact_; }
   // Memory of this mask, roughly; not that of the one it is compared with.
   [[nodiscard]] std::int64_t held_bytes() const;
+  // HashWords() of a stored mask that is not compact.
+  [[nodiscard]] std::uint64_t hash() const {
+    assert(serial() != 0 && !compact());
+    std::uint64_t hash = 0;
+    std::memcpy(&hash, memory_.get() + AllBytes(), kHashBytes);
+    return hash;
+  }
 
  private:
+  friend class SparseMask;
   friend MaskRef StoreMask(TokenMask mask, std::span<const MaskRef> like,
                            std::span<const MaskRef> others);
 
   // Some words, ascending: which they are and what they are.
   using Index = std::uint16_t;
+  // Words that have a number as an index: those of two million tokens.
+  static constexpr std::size_t kMostIndices = 65'536;
   struct Differences {
     std::vector<Index> indices;
     std::vector<std::int32_t> words;
   };
 
+  // Behind the words of a mask that is not compact.
+  static constexpr std::size_t kHashBytes = sizeof(std::uint64_t);
   // Words that are compared at once: most blocks of two near masks are equal, and memcmp is fast.
   static constexpr std::size_t kBlockWords = 64;
   static constexpr std::array<std::int32_t, kBlockWords> kNoWords = {};
@@ -174,6 +187,13 @@ class TokenMask {
   // never did.
   template <typename Visit>
   bool VisitRuns(Visit visit) const;
+
+  // Without words: for who makes it compact at once.
+  TokenMask(int vocab_size, std::nullptr_t) : vocab_size_(vocab_size) {}
+  // Under a new number; all but that is set.
+  static MaskRef Stored(TokenMask mask);
+  // A longer list of differences, from a stored mask or not, is not kept.
+  static std::size_t MostDifferences(std::size_t word_count, bool from_mask);
 
   [[nodiscard]] std::int32_t WordAt(std::size_t index) const;
   [[nodiscard]] Run BaseRun(std::size_t begin, std::size_t end) const;

@@ -300,8 +300,7 @@ bool MaskMaker::MakeByRuns(TermId state, const Parts& parts, MaskBuilder* mask) 
   // the run is walked, from the tail.
   const auto runs = masks_->RunsOf(set);
   assert(fewest <= most && "a repeat of at least more than at most");
-  for (const RunToken& token : runs->whole())
-    if (static_cast<std::uint32_t>(token.run) <= most) mask->Allow(token.id);
+  if (!runs->whole().empty()) mask->Merge(masks_->WholeRuns(set, *runs, most));
   if (parts.tail != kEmptyTerm) {
     if (fewest == 0 && !MakeByMember(PartsOf(parts.tail), mask)) MergeMaskOf(parts.tail, mask);
     const TokenTrie& rests = runs->rests();

@@ -108,9 +108,7 @@ MaskRef MaskedAutomaton::WithoutMarkers(TermId state, const MaskRef& mask) {
 
 MaskRef MaskedAutomaton::Without(std::span<const TokenId> ids, const MaskRef& mask) const {
   if (ids.empty()) return mask;
-  TokenMask exact = *mask;
-  for (const TokenId id : ids) exact.Forbid(id);
-  return masks_->Intern(std::move(exact), {&mask, 1});
+  return masks_->Assemble({{mask}, {ids.begin(), ids.end()}, {}});
 }
 
 MaskRef MaskedAutomaton::WithStopIds(const MaskRef& mask) const {

@@ -32,8 +32,8 @@ FACTS = {
     "kOpen", "kEveryText", "kRefused", "kNoRule", "kSeed", "kDead", "kFailed", "kConditions", "kNoTail",
     "kRoot", "kAllNodes", "kNoToken", "kAnyLength", "kFirstOwn",
     # Bits of a packed word, and seeds of hashes.
-    "kShort", "kLong", "kPacked", "kSingle", "kRest", "kRests", "kIds", "kOffsetBits", "kOffsets", "kFree", "kNowhere", "kCodeMask", "kTags", "kHasTwins", "kIdMask", "kBitsPerWord", "kBits", "kDepthSeed",
-    "kNamedAsTerms", "kCut", "kSignature", "kPassed", "kEndOfText", "kAnyEnd", "kHolding", "kOdd", "kPlace", "kEvenSeed", "kOddSeed",
+    "kShort", "kLong", "kPacked", "kSingle", "kRest", "kRests", "kIds", "kOffsetBits", "kOffsets", "kFree", "kNowhere", "kCodeMask", "kTags", "kHasTwins", "kIdMask", "kBitsPerWord", "kBitsOfMarks", "kHashBytes", "kBits", "kDepthSeed",
+    "kNamedAsTerms", "kCut", "kSignature", "kPassed", "kEndOfText", "kAnyEnd", "kHolding", "kPlace",
     # Unicode, UTF-8, JSON's escapes and punctuation, and symbols of a table.
     "kAsciiEnd", "kFirstBeyondAscii", "kAscii", "kSpaces", "kBeyond", "kFirst", "kContinuationBits", "kHexBits",
     "kHexDigits", "kHighFirst", "kLowFirst", "kLowLast", "kAstralFirst", "kHalfBits", "kHalfMask",
