@@ -14,7 +14,7 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[2]
 VERSION = (ROOT / "VERSION").read_text("utf-8").strip()
 BUILD = pathlib.Path(os.environ["MASKD_BUILD"])
-PACKAGES = ("maskd", "maskctl", "libmaskd1", "libmaskd-dev")
+PACKAGES = ("maskd", "maskctl", "libmaskd1", "libmaskd-dev", "libmaskd-cpp-dev")
 
 
 def run(*command, **options) -> str:
@@ -57,12 +57,14 @@ def test_dependencies_are_those_of_the_programs(debs):
         assert library in field(debs[package], "Depends"), package
     assert "grpc" not in field(debs["libmaskd1"], "Depends")  # it has its own
     assert field(debs["libmaskd-dev"], "Depends") == f"libmaskd1 (= {VERSION}-1)"
+    assert "libgrpc++-dev" in field(debs["libmaskd-cpp-dev"], "Depends")
 
 
 def test_each_file_is_in_one_package(debs):
     listed = [name for path in debs.values() for name in files(path)]
     assert len(listed) == len(set(listed))
-    for name in ("usr/bin/maskd", "usr/bin/maskctl", "usr/include/maskd.h", "etc/maskd/maskd.conf",
+    for name in ("usr/bin/maskd", "usr/bin/maskctl", "usr/include/maskd.h",
+                 "usr/include/maskd_client/client/cpp/client.h", "etc/maskd/maskd.conf",
                  "lib/systemd/system/maskd.service", "usr/lib/sysusers.d/maskd.conf",
                  "usr/share/man/man1/maskd.1.gz", "usr/share/man/man1/maskctl-lint.1.gz",
                  "usr/share/bash-completion/completions/maskctl", "usr/share/zsh/vendor-completions/_maskctl",

@@ -55,7 +55,7 @@ mod step;
 mod stream;
 mod unanswered;
 
-/// The wire's own types, made of `protos/maskd/v1`.
+/// The wire's own types, made of `protos/maskd/v1` by `scripts/rust-stubs`.
 // A grammar is larger than the other members of the oneofs it is in; comments are those of protos.
 #[allow(
     missing_docs,
@@ -67,7 +67,7 @@ mod unanswered;
     rustdoc::bare_urls
 )]
 pub mod v1 {
-    tonic::include_proto!("maskd.v1");
+    include!("generated/maskd.v1.rs");
 }
 
 pub use client::{Client, Options, RetryPolicy};
