@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import maskd
-from maskd import _abi, _grammar, _plain_applier, plain
+from maskd import _abi, _client, _grammar, _plain_applier, plain
 from maskd._plain_masks import FORM_INVALID, MaskReader
 from maskd.v1 import grammar_pb2
 from maskd.v1 import mask_service_pb2 as pb
@@ -227,9 +227,31 @@ def test_an_options_value_has_its_short_name_too(written):
     assert maskd.Grammar.json_schema({}, white_space=written).to_json()["options"] == {"white_space": "WHITE_SPACE_COMPACT"}
 
 
-def test_a_row_below_0_is_refused_where_it_is_written():
+BELOW_0 = {
+    "open": lambda step: step.open(-1, maskd.Grammar.choice(["a"])),
+    "take": lambda step: step.take(-1, [1]),
+    "take_each": lambda step: step.take_each([3, -1], [1, 1]),
+    "take_each of an array": lambda step: step.take_each(np.array([3, -1]), np.array([1, 1])),
+    "rollback": lambda step: step.rollback(-1, 1),
+    "draft": lambda step: step.draft(-1, [1]),
+    "draft_each": lambda step: step.draft_each([-1], [[1]], [[2]]),
+    "set_remaining": lambda step: step.set_remaining(-1, 3),
+    "want_forced": lambda step: step.want_forced(-1),
+    "snapshot": lambda step: step.snapshot(-1),
+    "fork of": lambda step: step.fork(-1, 3),
+    "fork as": lambda step: step.fork(3, -1),
+    "close": lambda step: step.close(-1),
+}
+
+
+@pytest.mark.parametrize("verb", BELOW_0.values(), ids=BELOW_0)
+@pytest.mark.parametrize("client", ["plain", "library"])
+def test_a_row_below_0_is_refused_where_it_is_written(client, verb):
+    if client == "library" and _abi.why_no_library():
+        pytest.skip(_abi.why_no_library())
+    step = plain.Step() if client == "plain" else _client.Step()
     with pytest.raises(maskd.MaskdError, match="row: -1 is below 0"):
-        maskd.Step().open(-1, maskd.Grammar.choice(["a"]))
+        verb(step)
 
 
 def test_the_librarys_functions_are_looked_up_once():

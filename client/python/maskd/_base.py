@@ -61,10 +61,10 @@ class StepBase(ABC):
         grammar's own. `biases`: numbers to add to logits of its text, by token. The stream must
         have been opened with want_temperature and want_bias. `want_answer`: of a grammar of kind
         "chat", each RowResult.answer says what its text says. `observe`: the same of a row that is
-        only read: nothing is masked and any token is taken. Errors: INVALID_ARGUMENT (a row below 0).
+        only read: nothing is masked and any token is taken. Errors: INVALID_ARGUMENT (a row below 0, as
+        of every verb).
         """
-        if row < 0:
-            raise MaskdError("INVALID_ARGUMENT", f"row: {row} is below 0")
+        _reject_negative(row)
         opening = Opening(_tokens(tokens), _tokens(stop_ids), reasoning, min_tokens, remaining_tokens,
                           temperature, _buffers.bias_array(biases), want_answer, observe)
         self._open(row, grammar.id if isinstance(grammar, Compiled) else grammar, opening)
@@ -98,6 +98,7 @@ class StepBase(ABC):
 
     def take(self, row: int, tokens: Iterable[int]) -> Self:
         """Gives a row the tokens sampled since the last step; none: only asks for its mask."""
+        _reject_negative(row)
         self._take(row, _tokens(tokens))
         return self
 
@@ -125,14 +126,17 @@ class StepBase(ABC):
         """take() of the same."""
         self._take(row, np.frombuffer(tokens.data, np.int32))
 
-    @abstractmethod
     def rollback(self, row: int, token_count: int) -> Self:
         """Takes back a row's last tokens, before those that take() gives."""
+        _reject_negative(row)
+        self._rollback(row, token_count)
+        return self
 
     def draft(self, row: int, drafts: Iterable[int], parents: Iterable[int] | None = None) -> Self:
         """Asks for the masks after these draft tokens, which the row does not take: position i + 1 of
         its answer is the one after drafts[i]. `parents` None: a chain; else parents[i] is the index
         of the draft that drafts[i] comes after, or -1."""
+        _reject_negative(row)
         tokens = _tokens(drafts)
         tree = None if parents is None else _tokens(parents)
         if tree is not None and tree.size != tokens.size:
@@ -141,26 +145,36 @@ class StepBase(ABC):
         self._draft(row, tokens, tree)
         return self
 
-    @abstractmethod
     def set_remaining(self, row: int, token_count: int) -> Self:
         """Says how many tokens the row may still produce, its end included: its masks lead to a
         complete text within them. The server counts on from here."""
+        _reject_negative(row)
+        self._set_remaining(row, token_count)
+        return self
 
-    @abstractmethod
     def want_forced(self, row: int) -> Self:
         """Asks for what must come next: RowResult.forced_bytes and its tokens."""
+        _reject_negative(row)
+        self._want_forced(row)
+        return self
 
-    @abstractmethod
     def snapshot(self, row: int) -> Self:
-        """Asks for the row's description, by which it can be opened anew: StepResult.snapshots."""
+        """Asks for the row's description, by which it can be opened anew, on any server: StepResult.snapshots."""
+        _reject_negative(row)
+        self._snapshot(row)
+        return self
 
-    @abstractmethod
     def fork(self, parent: int, child: int) -> Self:
         """Makes `child` an independent copy of `parent`."""
+        _reject_negative(min(parent, child))
+        self._fork(parent, child)
+        return self
 
-    @abstractmethod
     def close(self, row: int) -> Self:
-        """Ends the row."""
+        """Closes the row; the server closes before it opens, so its number may be opened in this step."""
+        _reject_negative(row)
+        self._close(row)
+        return self
 
     @abstractmethod
     def _open(self, row: int, grammar: Grammar | str, opening: Opening) -> None: ...
@@ -178,7 +192,25 @@ class StepBase(ABC):
     def _take_each(self, rows: np.ndarray, tokens: np.ndarray) -> None: ...
 
     @abstractmethod
+    def _rollback(self, row: int, token_count: int) -> None: ...
+
+    @abstractmethod
     def _draft(self, row: int, tokens: np.ndarray, parents: np.ndarray | None) -> None: ...
+
+    @abstractmethod
+    def _set_remaining(self, row: int, token_count: int) -> None: ...
+
+    @abstractmethod
+    def _want_forced(self, row: int) -> None: ...
+
+    @abstractmethod
+    def _snapshot(self, row: int) -> None: ...
+
+    @abstractmethod
+    def _fork(self, parent: int, child: int) -> None: ...
+
+    @abstractmethod
+    def _close(self, row: int) -> None: ...
 
 
 class MaskTable:
@@ -218,9 +250,18 @@ def copy_chains(result: Any, rows: Sequence[int], known: Sequence[int], block: i
         at = end
 
 
+def _reject_negative(row: int) -> None:
+    """The library would take it for a number near 2^64."""
+    if row < 0:
+        raise MaskdError("INVALID_ARGUMENT", f"row: {row} is below 0")
+
+
 def one_each(rows: Any, tokens: Any) -> tuple[np.ndarray, np.ndarray]:
     """As many tokens as rows, as the library reads them."""
-    named = np.ascontiguousarray(rows, dtype=np.uint64)
+    given = np.asarray(rows)
+    if given.size and given.dtype.kind != "u":
+        _reject_negative(given.min())
+    named = np.ascontiguousarray(given, dtype=np.uint64)
     sampled = _buffers.int32_array(tokens)
     if named.size != sampled.size:
         raise MaskdError("INVALID_ARGUMENT",
@@ -245,7 +286,9 @@ def each_as_bytes(rows: Any, tokens: Any) -> tuple[bytes, bytes, int]:
 
 
 def check_chains(rows: Sequence[int], tokens: Sequence[Any], drafts: Sequence[Any]) -> None:
-    """Errors: INVALID_ARGUMENT, unless there are as many of each."""
+    """Errors: INVALID_ARGUMENT, unless there are as many of each and no row is below 0."""
+    if len(rows):
+        _reject_negative(min(rows))
     if not len(rows) == len(tokens) == len(drafts):
         raise MaskdError("INVALID_ARGUMENT", f"tokens and drafts: are {len(tokens)} and {len(drafts)}, there "
                                              f"are {len(rows)} rows")

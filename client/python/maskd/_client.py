@@ -89,41 +89,27 @@ class Step(_abi.Handle, StepBase):
             _abi.check(status)
         return self
 
-    def rollback(self, row: int, token_count: int) -> Self:
-        """Takes back a row's last tokens, before those that take() gives."""
+    def _rollback(self, row: int, token_count: int) -> None:
         lib.maskd_step_rollback(self.handle, row, token_count)
-        return self
 
     def _draft(self, row: int, tokens: np.ndarray, parents: np.ndarray | None) -> None:
         tree = None if parents is None else parents.tobytes()
         _abi.check(lib.maskd_step_draft(self.handle, row, tokens.tobytes(), tree, tokens.size))
 
-    def set_remaining(self, row: int, token_count: int) -> Self:
-        """How many tokens the row may still produce, its end included: its masks lead to an end
-        within them."""
+    def _set_remaining(self, row: int, token_count: int) -> None:
         lib.maskd_step_set_remaining(self.handle, row, token_count)
-        return self
 
-    def want_forced(self, row: int) -> Self:
-        """Asks for what must come next: the forced fields of the row's answer."""
+    def _want_forced(self, row: int) -> None:
         lib.maskd_step_want_forced(self.handle, row)
-        return self
 
-    def snapshot(self, row: int) -> Self:
-        """Asks for the row's description, by which it can be opened anew, on any server."""
+    def _snapshot(self, row: int) -> None:
         lib.maskd_step_snapshot(self.handle, row)
-        return self
 
-    def fork(self, parent: int, child: int) -> Self:
-        """Makes `child` an independent copy of `parent`."""
+    def _fork(self, parent: int, child: int) -> None:
         lib.maskd_step_fork(self.handle, parent, child)
-        return self
 
-    def close(self, row: int) -> Self:
-        """Closes the row; the server closes before it opens, so its number may be opened in this
-        step."""
+    def _close(self, row: int) -> None:
         lib.maskd_step_close(self.handle, row)
-        return self
 
 
 class StepResult(_abi.Handle, StepResultBase):

@@ -126,42 +126,28 @@ class Step(StepBase):
         for row, token in zip(rows.ravel().tolist(), tokens.ravel().tolist(), strict=True):
             self._update(row).tokens.append(token)
 
-    def rollback(self, row: int, token_count: int) -> Self:
-        """Takes back a row's last tokens, before those that take() gives."""
+    def _rollback(self, row: int, token_count: int) -> None:
         self._update(row).rollback = token_count
-        return self
 
-    def set_remaining(self, row: int, token_count: int) -> Self:
-        """How many tokens the row may still produce, its end included: its masks lead to an end
-        within them."""
+    def _set_remaining(self, row: int, token_count: int) -> None:
         self._update(row).remaining_tokens = token_count
-        return self
 
     def _draft(self, row: int, tokens: np.ndarray, parents: np.ndarray | None) -> None:
         tree = [] if parents is None else parents.tolist()
         self._update(row).drafts.CopyFrom(
             mask_service_pb2.Drafts(tokens=tokens.tolist(), parents=tree))
 
-    def want_forced(self, row: int) -> Self:
-        """Asks for what must come next: the forced fields of the row's answer."""
+    def _want_forced(self, row: int) -> None:
         self._update(row).want_forced = True
-        return self
 
-    def snapshot(self, row: int) -> Self:
-        """Asks for the row's description, by which it can be opened anew, on any server."""
+    def _snapshot(self, row: int) -> None:
         self._message.snapshot.append(row)
-        return self
 
-    def fork(self, parent: int, child: int) -> Self:
-        """Makes `child` an independent copy of `parent`."""
+    def _fork(self, parent: int, child: int) -> None:
         self._message.fork.add(parent=parent, child=child)
-        return self
 
-    def close(self, row: int) -> Self:
-        """Closes the row; the server closes before it opens, so its number may be opened in this
-        step."""
+    def _close(self, row: int) -> None:
         self._message.close.append(row)
-        return self
 
     def numbered(self, number: int) -> Any:
         """The message to send."""
