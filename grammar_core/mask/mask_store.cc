@@ -63,8 +63,7 @@ MaskRef MaskStore::Intern(TokenMask mask, std::span<const MaskRef> like) {
   const std::uint64_t hash = HashWords(mask.words());
   const MaskRef known = by_content_.Find(hash, kCopy);
   if (known != nullptr && *known == mask) return known;
-  MaskRef stored = StoreMask(std::move(mask), like, *DenseMasks());
-  if (!stored->compact()) AddDense(stored);
+  MaskRef stored = Add(std::move(mask), like);
   by_content_.Put(hash, stored);
   return stored;
 }
@@ -75,6 +74,12 @@ MaskRef MaskStore::Intern(SparseMask mask) {
   if (known != nullptr && mask.Equals(*known)) return known;
   MaskRef stored = mask.Store();
   by_content_.Put(hash, stored);
+  return stored;
+}
+
+MaskRef MaskStore::Add(TokenMask mask, std::span<const MaskRef> like) {
+  MaskRef stored = StoreMask(std::move(mask), like, *DenseMasks());
+  if (!stored->compact()) AddDense(stored);
   return stored;
 }
 
@@ -136,8 +141,7 @@ void MaskStore::SettleSignature(const Hash128& chain, const std::optional<Hash12
 
 MaskRef MaskStore::TokensWithin(const CharacterClass& characters) {
   if (MaskRef known = within_.Find(characters, kCopy); known != nullptr) return known;
-  MaskRef mask = StoreMask(index_->TokensWithin(characters), {}, *DenseMasks());
-  if (!mask->compact()) AddDense(mask);
+  MaskRef mask = Add(index_->TokensWithin(characters));
   within_.Put(characters, mask);
   return mask;
 }
@@ -177,8 +181,7 @@ MaskRef MaskStore::WholeRuns(const std::bitset<256>& set, const RunIndex& runs,
   TokenMask tokens(index_->vocabulary().size());
   for (const RunToken& token : runs.whole())
     if (token.run <= key.most) tokens.Allow(token.id);
-  MaskRef mask = StoreMask(std::move(tokens), {}, *DenseMasks());
-  if (!mask->compact()) AddDense(mask);
+  MaskRef mask = Add(std::move(tokens));
   whole_runs_.Put(key, mask);
   return mask;
 }

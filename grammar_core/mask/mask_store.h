@@ -202,6 +202,8 @@ class MaskStore {
 
   // Of masks that are not compact, those that others are compared with.
   static constexpr std::size_t kMaxDense = 32;
+  // A new stored mask; where it is not compact, later ones are compared with it.
+  MaskRef Add(TokenMask mask, std::span<const MaskRef> like = {});
   std::shared_ptr<const Masks> DenseMasks() ABSL_LOCKS_EXCLUDED(dense_mutex_);
   void AddDense(const MaskRef& mask) ABSL_LOCKS_EXCLUDED(dense_mutex_);
 
