@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,12 +58,19 @@ class GrammarCache {
   // The grammar, or null.
   GrammarPtr Find(const std::string& id) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // What is known of it: the grammar, its error, or a compile on its way. Nothing where Get() would
+  // begin one.
+  std::optional<Ticket> FindKnown(const std::string& id) ABSL_LOCKS_EXCLUDED(mutex_);
+
   // The grammar or its error, known, already in the making, or made by `work` on a thread of the
   // cache. Errors: RESOURCE_EXHAUSTED with a retry hint when too many compiles wait.
   // A grammar that is made counts for `share`, if there is one; a compile waits for its `turn`.
   absl::StatusOr<Ticket> Get(const std::string& id, CompileWork work,
                              std::shared_ptr<Share> share = nullptr,
                              const WorkPool::Turn& turn = {}) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Whether a compile would find a place in the queue now. Errors: Get()'s.
+  [[nodiscard]] absl::Status CheckQueue() const;
 
   // Whether Get() would need no compile.
   [[nodiscard]] bool Knows(const std::string& id) ABSL_LOCKS_EXCLUDED(mutex_);

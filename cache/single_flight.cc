@@ -26,6 +26,13 @@ absl::Status OwnCopy(const absl::Status& status) {
   return copy;
 }
 
+absl::Status QueueFullError(const WorkPool& pool) {
+  return OverloadedError(
+      "COMPILE_QUEUE_FULL",
+      absl::StrCat("limit compile_queue is ", pool.queue_limit(), ", one more needed"),
+      kRetryAfterMs);
+}
+
 SingleFlight::Ticket::Ticket(CompileResult result)
     : flight_(std::make_shared<Flight>()), origin_(Origin::kKnown) {
   flight_->result = std::move(result);
@@ -65,15 +72,25 @@ CompileResult SingleFlight::Ticket::result() const {
   return flight_->result.ok() ? flight_->result : CompileResult(OwnCopy(flight_->result.status()));
 }
 
+std::optional<Ticket> SingleFlight::JoinRunning(const std::string& key) {
+  const MutexLock lock(&mutex_);
+  return JoinLocked(key);
+}
+
+std::optional<Ticket> SingleFlight::JoinLocked(const std::string& key) {
+  const auto found = flights_.find(key);
+  if (found == flights_.end()) return std::nullopt;
+  ++found->second->waiters;
+  return Ticket(this, found->second, key, Ticket::Origin::kJoined);
+}
+
 absl::StatusOr<Ticket> SingleFlight::Join(const std::string& key,
                                           const std::function<GrammarPtr()>& known,
                                           CompileWork work, WorkPool* pool,
                                           const WorkPool::Turn& turn) {
   const MutexLock lock(&mutex_);
-  if (const auto found = flights_.find(key); found != flights_.end()) {
-    ++found->second->waiters;
-    return Ticket(this, found->second, key, Ticket::Origin::kJoined);
-  }
+  if (std::optional<Ticket> running = JoinLocked(key); running.has_value())
+    return *std::move(running);
   if (GrammarPtr found = known(); found != nullptr) return Ticket(std::move(found));
   absl::StatusOr<std::shared_ptr<Flight>> flight = Start(key, std::move(work), pool, turn);
   if (!flight.ok()) return flight.status();
@@ -93,12 +110,7 @@ absl::StatusOr<std::shared_ptr<SingleFlight::Flight>> SingleFlight::Start(
         Land(key, flight, OrOutOfMemory([&] { return work(flight->cancelled); }));
       },
       turn);
-  if (!job.has_value()) {
-    return OverloadedError(
-        "COMPILE_QUEUE_FULL",
-        absl::StrCat("limit compile_queue is ", pool->queue_limit(), ", one more needed"),
-        kRetryAfterMs);
-  }
+  if (!job.has_value()) return QueueFullError(*pool);
   flight->pool = pool;
   flight->job = *job;
   flight->waiters = 1;

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
@@ -38,6 +39,9 @@ using CompileWork = std::function<CompileResult(const std::atomic<bool>& cancell
 // `status` with no part shared. Threads that hold copies of one absl::Status count references in
 // the packaged library, where ThreadSanitizer does not see them; here each thread gets its own.
 absl::Status OwnCopy(const absl::Status& status);
+
+// What a caller is told whose compile finds no place in the pool's queue.
+absl::Status QueueFullError(const WorkPool& pool);
 
 // Keyed by grammar id. It keeps no results: the cache does.
 class SingleFlight {
@@ -79,6 +83,9 @@ class SingleFlight {
   // `clock` decides when a wait is over.
   explicit SingleFlight(Clock* clock = Clock::Steady()) : clock_(clock) {}
 
+  // A share in the running compile of `key`; nothing without one.
+  std::optional<Ticket> JoinRunning(const std::string& key) ABSL_LOCKS_EXCLUDED(mutex_);
+
   // Shares the running compile of `key`, or has `pool` run `work` in its `turn`; but what `known`
   // gives, if that is not null, is the result: it is asked where no compile runs, since one may
   // have ended since the caller looked. It may take no lock under which this is called. Errors:
@@ -91,6 +98,8 @@ class SingleFlight {
   [[nodiscard]] bool Has(const std::string& key) const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
+  std::optional<Ticket> JoinLocked(const std::string& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   struct Flight {
     std::atomic<bool> cancelled = false;
     // Guarded by the owner's mutex_; CondVar and result are used under it too.

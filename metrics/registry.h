@@ -68,7 +68,7 @@ class Metrics {
   void CompileDone(absl::string_view kind, absl::string_view code, double seconds);
   // How long it was in the queue of the threads that compile.
   void CompileWaited(double seconds);
-  // A text was read, in so long: for each that comes, whether it is compiled or known.
+  // A text was read, in so long. One that came before mostly is not.
   void TextRead(double seconds);
   void CompileSpent(const CompilePhases& phases);
   // How long the message lay before its stream's thread took it.

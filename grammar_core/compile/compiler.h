@@ -23,7 +23,10 @@ namespace maskd {
 // SHA-256, in 64 lower-case hexadecimal digits, of the format version, the kind, the normalised
 // source, the options and the tokenizer's hash.
 std::string GrammarId(const ParsedSource& parsed, absl::string_view tokenizer_hash);
-// The same of a text. Errors: those of ParseSource().
+// The same of the source as it was sent. Sources of one key have one id, and nothing is read for
+// it; those of one id may have keys that differ.
+std::string SourceKey(const GrammarSource& source, absl::string_view tokenizer_hash);
+// The id of a text. Errors: those of ParseSource().
 absl::StatusOr<std::string> GrammarId(const GrammarSource& source, absl::string_view tokenizer_hash,
                                       const Limits& limits);
 

@@ -39,14 +39,13 @@ std::string OptionsText(const GrammarOptions& options) {
       options.spelling == JsonSpelling::kCanonical ? ",canonical" : "");
 }
 
-}  // namespace
-
-std::string GrammarId(const ParsedSource& parsed, absl::string_view tokenizer_hash) {
-  const GrammarSource& source = parsed.source;
+// The hash of `source` with `text` in place of its text.
+std::string DigestOf(const GrammarSource& source, absl::string_view text,
+                     absl::string_view tokenizer_hash) {
   std::string fields;
   AppendField(kGrammarFormat, &fields);
   AppendField(source.kind, &fields);
-  AppendField(NormalText(parsed), &fields);
+  AppendField(text, &fields);
   AppendField(OptionsText(source.options), &fields);
   for (const GrammarSource::Document& document : source.documents) {
     AppendField(document.uri, &fields);
@@ -54,6 +53,16 @@ std::string GrammarId(const ParsedSource& parsed, absl::string_view tokenizer_ha
   }
   AppendField(tokenizer_hash, &fields);
   return Sha256Hex(fields);
+}
+
+}  // namespace
+
+std::string GrammarId(const ParsedSource& parsed, absl::string_view tokenizer_hash) {
+  return DigestOf(parsed.source, NormalText(parsed), tokenizer_hash);
+}
+
+std::string SourceKey(const GrammarSource& source, absl::string_view tokenizer_hash) {
+  return DigestOf(source, source.text, tokenizer_hash);
 }
 
 absl::StatusOr<std::string> GrammarId(const GrammarSource& source, absl::string_view tokenizer_hash,

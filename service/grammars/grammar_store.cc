@@ -1,6 +1,7 @@
 // From a request's target to a grammar, or to a ticket for the one that is being compiled. The id
 // comes first: it is made of the text alone, so a grammar that is known costs a look, and equal
-// requests share one compile (cache/single_flight.h).
+// requests share one compile (cache/single_flight.h). A text that came before is not read for its
+// id (cache/known_texts.h).
 //
 // Compile  in this order: the tenant's lease when it is asked for; room in memory on the compile
 //          thread, where waiting holds up no caller's thread; then the work; then the metrics, the
@@ -44,6 +45,9 @@ constexpr std::size_t kShortTextBytes = 1024;
 // What a longer text's turn costs at most, in bytes: ten times as long a text takes three times as
 // long, so none costs more than 16 of the shortest.
 constexpr std::size_t kMostTextCost = 16 * kShortTextBytes;
+
+// Texts whose ids are kept: 1.4 MB of them.
+constexpr std::size_t kKnownTexts = 4096;
 
 // A limit counts work or memory, which the same text meets again; a caller's deadline passes once.
 bool IsLasting(const absl::Status& error) {
@@ -150,6 +154,7 @@ GrammarStore::GrammarStore(const Config& config, metrics::Metrics* metrics,
       machinery_(std::move(machinery)),
       warm_up_(config.warm_up_ms, static_cast<int>(config.look_ahead_masks)),
       live_(&HeldBytes),
+      texts_(kKnownTexts),
       cache_(CacheOptions(config, machinery_, &live_), metrics) {}
 
 std::vector<Pool> GrammarStore::pools() const {
@@ -172,12 +177,31 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& tar
       !allowed.ok()) {
     return allowed;
   }
+  return GetByText(*target.source, tokenizer, caller);
+}
+
+absl::StatusOr<GrammarStore::Request> GrammarStore::GetByText(const GrammarSource& source,
+                                                              const LoadedTokenizer& tokenizer,
+                                                              const Caller& caller) {
+  Tenant* const tenant = caller.tenant.get();
+  const std::string key = SourceKey(source, tokenizer.vocabulary().hash());
+  if (std::optional<std::string> id = texts_.Find(key); id.has_value()) {
+    if (tenant != nullptr) {
+      if (absl::Status allowed = tenant->CheckGrammar(*id); !allowed.ok()) return allowed;
+    }
+    if (std::optional<cache::Ticket> known = FindKnown(*id); known.has_value())
+      return Request{*std::move(id), *std::move(known)};
+  }
+  // Before the text is read, which most of a refused call would be. So a known grammar's text is
+  // refused here where it is spelled as never before.
+  if (absl::Status room = cache_.CheckQueue(); !room.ok()) return room;
   const Clock::TimePoint begin = clock().Now();
   absl::StatusOr<ParsedSource> parsed =
-      ParseSource(*target.source, limits_, tokenizer.space()->read_context());
+      ParseSource(source, limits_, tokenizer.space()->read_context());
   if (metrics_ != nullptr) metrics_->TextRead(SecondsBetween(begin, clock().Now()));
   if (!parsed.ok()) return parsed.status();
   std::string id = GrammarId(*parsed, tokenizer.vocabulary().hash());
+  texts_.Put(key, id);
   if (tenant != nullptr) {
     if (absl::Status allowed = tenant->CheckGrammar(id); !allowed.ok()) return allowed;
   }
@@ -189,10 +213,8 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& tar
 absl::StatusOr<cache::Ticket> GrammarStore::GetTicket(ParsedSource parsed,
                                                       const LoadedTokenizer& tokenizer,
                                                       const std::string& id, const Caller& caller) {
-  if (cache::GrammarPtr pinned = FindPinned(id); pinned != nullptr) {
-    CountHit(pinned);
-    return cache::Ticket(std::move(pinned));
-  }
+  if (std::optional<cache::Ticket> known = FindKnown(id); known.has_value())
+    return *std::move(known);
   Tenant* const tenant = caller.tenant.get();
   auto lease = std::make_shared<Tenant::Lease>();
   if (tenant != nullptr && !cache_.Knows(id)) {
@@ -201,10 +223,15 @@ absl::StatusOr<cache::Ticket> GrammarStore::GetTicket(ParsedSource parsed,
     *lease = *std::move(taken);
   }
   const cache::WorkPool::Turn turn = TurnOf(caller, parsed.source.text.size());
-  auto ticket =
-      cache_.Get(id, CompileOf(std::move(parsed), tokenizer, id, std::move(lease), caller.trace),
-                 tenant == nullptr ? nullptr : tenant->share(), turn);
-  if (ticket.ok() && ticket->origin() == cache::Ticket::Origin::kKnown) {
+  return cache_.Get(id, CompileOf(std::move(parsed), tokenizer, id, std::move(lease), caller.trace),
+                    tenant == nullptr ? nullptr : tenant->share(), turn);
+}
+
+std::optional<cache::Ticket> GrammarStore::FindKnown(const std::string& id) {
+  cache::GrammarPtr pinned = FindPinned(id);
+  std::optional<cache::Ticket> ticket =
+      pinned != nullptr ? std::optional<cache::Ticket>(std::move(pinned)) : cache_.FindKnown(id);
+  if (ticket.has_value() && ticket->origin() == cache::Ticket::Origin::kKnown) {
     if (const cache::CompileResult known = ticket->result(); known.ok()) CountHit(*known);
   }
   return ticket;

@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 
 #include "cache/grammar_cache.h"
+#include "cache/known_texts.h"
 #include "cache/live_grammars.h"
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/clock.h"
@@ -145,6 +146,10 @@ class GrammarStore {
   // A compile begins only with what its tenant has left.
   absl::StatusOr<cache::Ticket> GetTicket(ParsedSource parsed, const LoadedTokenizer& tokenizer,
                                           const std::string& id, const Caller& caller);
+  absl::StatusOr<Request> GetByText(const GrammarSource& source, const LoadedTokenizer& tokenizer,
+                                    const Caller& caller);
+  // What needs no compile, or waits for one that was begun.
+  std::optional<cache::Ticket> FindKnown(const std::string& id) ABSL_LOCKS_EXCLUDED(pinned_mutex_);
   absl::StatusOr<Request> GetById(const std::string& id, const LoadedTokenizer& tokenizer);
   cache::CompileWork CompileOf(ParsedSource parsed, const LoadedTokenizer& tokenizer,
                                const std::string& id, std::shared_ptr<Tenant::Lease> lease,
@@ -167,6 +172,7 @@ class GrammarStore {
   mutable std::multiset<Clock::TimePoint> compiling_ ABSL_GUARDED_BY(compiling_mutex_);
   mutable Mutex pinned_mutex_;
   absl::flat_hash_map<std::string, cache::GrammarPtr> pinned_ ABSL_GUARDED_BY(pinned_mutex_);
+  cache::KnownTexts texts_;
   cache::GrammarCache cache_;
 };
 

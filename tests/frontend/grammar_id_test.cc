@@ -26,8 +26,14 @@ TEST(GrammarIdTest, SpaceDoesNotMatterOrderDoes) {
   EXPECT_NE(IdOf({"json_schema", R"({"title":"x","type":"object"})", {}}), id);
 }
 
+// What has one key is one grammar, so each field that an id is made of is in the key as well.
 TEST(GrammarIdTest, EveryFieldMatters) {
   std::set<std::string> ids;
+  std::set<std::string> keys;
+  const auto IdOf = [&keys](const GrammarSource& source, absl::string_view tokenizer = "t") {
+    keys.insert(SourceKey(source, tokenizer));
+    return maskd::IdOf(source, tokenizer);
+  };
   GrammarSource source{"json_schema", "true", {}};
   ids.insert(IdOf(source));
   ids.insert(IdOf(source, "u"));
@@ -73,6 +79,13 @@ TEST(GrammarIdTest, EveryFieldMatters) {
     ids.insert(IdOf(source));
   }
   EXPECT_EQ(ids.size(), 21u);
+  EXPECT_EQ(keys.size(), ids.size());
+}
+
+TEST(GrammarIdTest, AKeyIsOfTheTextAsItWasSent) {
+  const GrammarSource source{"json_schema", "{}", {}};
+  EXPECT_EQ(SourceKey(source, "t"), SourceKey(source, "t"));
+  EXPECT_NE(SourceKey(source, "t"), SourceKey({"json_schema", "{ }", {}}, "t"));
 }
 
 TEST(GrammarIdTest, BrokenSourceHasNone) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -124,6 +125,58 @@ TEST(GrammarStoreTest, CallersTakeTurnsByTheirTexts) {
   }
   EXPECT_EQ(done, "aAcDbEBC");
   EXPECT_TRUE(waiting.empty());
+}
+
+// The store of a server where `queue` compiles may wait, and nobody begins one but the test.
+struct IdleStore {
+  explicit IdleStore(std::int64_t queue) {
+    SilenceLog();
+    Config config;
+    config.warm_up_ms = 0;
+    config.compile_queue = queue;
+    StoreMachinery machinery;
+    machinery.compiles = StoreMachinery::Compiles::kWhenTaken;
+    tokenizers = *TokenizerStore::Load({}, 1 << 20);
+    grammars.emplace(config, nullptr, std::move(machinery));
+  }
+  absl::StatusOr<GrammarStore::Request> Get(const char* text) {
+    GrammarTarget target;
+    target.source = GrammarSource{"choice", text, {}};
+    return grammars->Get(target, tokenizers->all().front());
+  }
+
+  std::unique_ptr<const TokenizerStore> tokenizers;
+  std::optional<GrammarStore> grammars;
+};
+
+TEST(GrammarStoreTest, EqualTextsAndNormalFormsAreOneGrammar) {
+  IdleStore store(8);
+  const auto first = store.Get(R"(["a"])");
+  const auto again = store.Get(R"(["a"])");
+  const auto spaced = store.Get(R"([ "a" ])");
+  ASSERT_TRUE(first.ok() && again.ok() && spaced.ok());
+  EXPECT_EQ(first->id, again->id);
+  EXPECT_EQ(first->id, spaced->id);
+  EXPECT_EQ(again->ticket.origin(), cache::Ticket::Origin::kJoined);
+  store.grammars->TakeCompile()();
+  for (const char* text : {R"(["a"])", R"([ "a" ])", R"([  "a" ])"})
+    EXPECT_EQ(store.Get(text)->ticket.origin(), cache::Ticket::Origin::kKnown) << text;
+  EXPECT_EQ(store.grammars->TakeCompile(), nullptr);
+}
+
+// Under load a text is refused before it is read, which most of a refused call would be.
+TEST(GrammarStoreTest, AFullQueueRefusesTextsThatNeverCame) {
+  IdleStore store(1);
+  const auto known = store.Get(R"(["a"])");
+  store.grammars->TakeCompile()();
+  const auto waiting = store.Get(R"(["b"])");
+  ASSERT_TRUE(known.ok() && waiting.ok());
+  EXPECT_EQ(store.Get(R"(["a"])")->ticket.origin(), cache::Ticket::Origin::kKnown);
+  EXPECT_EQ(store.Get(R"(["b"])")->ticket.origin(), cache::Ticket::Origin::kJoined);
+  for (const char* text : {R"(["c"])", R"([ "a" ])", "no JSON"})
+    EXPECT_EQ(ErrorReason(store.Get(text).status()), "COMPILE_QUEUE_FULL") << text;
+  store.grammars->TakeCompile()();
+  EXPECT_TRUE(store.Get(R"(["c"])").ok());
 }
 
 }  // namespace
