@@ -65,6 +65,7 @@ class Accountant {
     std::function<std::optional<HeapBytes>()> read;
     std::function<void(std::int64_t keep_bytes)> trim;
     std::function<bool()> refill_reserve;
+    std::function<void()> empty_thread_cache;
     std::int64_t floor_bytes = 0;
   };
 
@@ -137,6 +138,11 @@ class Accountant {
   bool AwaitRoom(const std::atomic<bool>& cancelled) ABSL_LOCKS_EXCLUDED(mutex_);
   // Whether something new may be opened. Never waits. Counted.
   bool HasRoom() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Gives to all threads what this one has freed and kept for itself: for one that goes idle.
+  void EmptyThreadCache() const {
+    if (options_.heap.empty_thread_cache != nullptr) options_.heap.empty_thread_cache();
+  }
 
   // The figure that all of this is held to; marks are shares of it.
   [[nodiscard]] std::int64_t limit_bytes() const { return options_.limit_bytes; }

@@ -79,7 +79,8 @@ maskd::memory::Accountant::Heap HeapOfThisProgram() {
                 return bytes;
               },
           .trim = &maskd::TrimHeap,
-          .refill_reserve = &maskd::RefillMemoryReserve};
+          .refill_reserve = &maskd::RefillMemoryReserve,
+          .empty_thread_cache = &maskd::EmptyThreadCache};
 }
 
 // A closed terminal is no reason to end; a server without a file has the same flags still.

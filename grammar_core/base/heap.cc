@@ -118,6 +118,12 @@ void HaveHugePagesSplit() {
 
 }  // namespace
 
+void EmptyThreadCache() {
+#ifdef MASKD_JEMALLOC
+  mallctl("thread.tcache.flush", nullptr, nullptr, nullptr, 0);
+#endif
+}
+
 void ReserveHeap(std::int64_t bytes) {
   if (!kKeepsPages) return;
   KeepFreePages();

@@ -9,6 +9,7 @@
 #include "service/callers/receive_slots.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 
@@ -20,6 +21,11 @@ namespace maskd::service {
 namespace {
 
 constexpr std::int64_t kRetryAfterMs = 1000;
+// A turn costs 1 for each of these bytes, and this at most.
+constexpr std::int64_t kTurnBytes = 1024;
+constexpr std::int64_t kMostTurnCost = 64;
+// Callers whose costs are kept: as many as can wait. Where one more comes all begin anew.
+constexpr std::size_t kMaxCosts = ReceiveSlots::kMaxWaiting;
 
 absl::Status NoSlot(int count) {
   return cache::OverloadedError("TOO_MANY_MESSAGES",
@@ -41,7 +47,7 @@ absl::StatusOr<ReceiveSlots::Slot> ReceiveSlots::Take(const std::string& owner,
   Waiter waiter{.cancel = std::move(cancel)};
   const std::uint64_t id = ++last_id_;
   const auto place = waiters_.insert(waiters_.end(), &waiter);
-  turns_.Add(id, owner, /*cost=*/1, [this, &waiter]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  turns_.Add(id, owner, CostOf(owner), [this, &waiter]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     waiter.holder = Hold(clock_->Now(), std::move(waiter.cancel));
     waiter.has_slot = true;
     waiter.changed.NotifyOne();
@@ -54,6 +60,22 @@ absl::StatusOr<ReceiveSlots::Slot> ReceiveSlots::Take(const std::string& owner,
   if (waiter.has_slot) return Slot(this, waiter.holder);
   turns_.Remove(id);
   return NoSlot(count_);
+}
+
+void ReceiveSlots::Charge(const std::string& owner, std::int64_t bytes) {
+  const std::int64_t cost = std::min(bytes / kTurnBytes, kMostTurnCost);
+  const MutexLock lock(&mutex_);
+  if (cost <= 1) {
+    costs_.erase(owner);
+    return;
+  }
+  if (costs_.size() >= kMaxCosts) costs_.clear();
+  costs_.insert_or_assign(owner, cost);
+}
+
+std::int64_t ReceiveSlots::CostOf(const std::string& owner) const {
+  const auto found = costs_.find(owner);
+  return found == costs_.end() ? 1 : found->second;
 }
 
 int ReceiveSlots::waiting() {

@@ -8,7 +8,9 @@
 //          processors would only keep everybody else of the process waiting.
 // Waiting  a call that finds no slot waits for one, up to kMaxWaiting of them for kPatience each;
 //          further ones are refused. Callers have their turns by work_turns.h, so who makes one
-//          call waits for one call of each other caller.
+//          call waits for one call of each other caller. What a call brings is not known before it
+//          is read, so a caller's turn costs what its call before has brought: who sends little
+//          goes before all who send much.
 // Slow     who sends slowly, or never, is in nobody's way after kFresh. It has its slot for as long
 //          as there are others: where one waits and all are held, calls that have had kPatience are
 //          cancelled, the oldest first.
@@ -25,6 +27,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -76,6 +79,9 @@ class ReceiveSlots {
   absl::StatusOr<Slot> Take(const std::string& owner, std::function<void()> cancel)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // What the call of `owner` has brought: what its next turn costs.
+  void Charge(const std::string& owner, std::int64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+
   // Slots that are held, and all.
   [[nodiscard]] int held() const { return held_.load(std::memory_order_relaxed); }
   [[nodiscard]] int count() const { return count_; }
@@ -91,6 +97,8 @@ class ReceiveSlots {
     CondVar changed = {};
   };
 
+  [[nodiscard]] std::int64_t CostOf(const std::string& owner) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   [[nodiscard]] bool IsFull() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // When as few slots are fresh as may be; now or before: they are already.
   [[nodiscard]] Clock::TimePoint FreshUntil() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -112,6 +120,8 @@ class ReceiveSlots {
   std::list<Holder> holders_ ABSL_GUARDED_BY(mutex_);   // the oldest first
   std::list<Waiter*> waiters_ ABSL_GUARDED_BY(mutex_);  // the oldest first
   cache::WorkTurns turns_ ABSL_GUARDED_BY(mutex_);      // of the waiters
+  // Of callers whose turn costs more than the least. At most kMaxCosts.
+  absl::flat_hash_map<std::string, std::int64_t> costs_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

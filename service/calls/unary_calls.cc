@@ -25,9 +25,11 @@ constexpr int kAtWork = 1;
 
 }  // namespace
 
-UnaryCalls::UnaryCalls(const Config& config, Admit admit, metrics::Metrics* metrics)
+UnaryCalls::UnaryCalls(const Config& config, Admit admit, metrics::Metrics* metrics,
+                       std::function<void()> forget)
     : admit_(std::move(admit)),
       metrics_(metrics),
+      forget_(std::move(forget)),
       slots_(SlotsOf(config), kAtWork * ProcessorCount()),
       unread_(config.max_unread_reply_bytes) {}
 

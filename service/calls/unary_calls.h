@@ -39,8 +39,10 @@ class UnaryCalls {
  public:
   // Who a call's caller is, and whether it may call.
   using Admit = std::function<absl::StatusOr<Caller>(const grpc::ServerContextBase& context)>;
-  // What is refused is counted in `metrics`, unless it is null.
-  UnaryCalls(const Config& config, Admit admit, metrics::Metrics* metrics = nullptr);
+  // What is refused is counted in `metrics`, unless it is null. `forget`, unless it is empty, is
+  // called behind a large message on the thread that read it: it may be idle from there on.
+  UnaryCalls(const Config& config, Admit admit, metrics::Metrics* metrics = nullptr,
+             std::function<void()> forget = {});
 
   // A call whose request has been read.
   class Begun {
@@ -62,7 +64,10 @@ class UnaryCalls {
   grpc::Status Serve(grpc::ServerContext* context,
                      grpc::ServerUnaryStreamer<Request, Response>* call, Run run) {
     const Running running(&running_);
-    return End(OrOutOfMemory([&] { return DoServe(context, call, run); }));
+    std::int64_t bytes = 0;
+    const absl::Status status = OrOutOfMemory([&] { return DoServe(context, call, run, &bytes); });
+    if (bytes > kLargeBytes && forget_ != nullptr) forget_();
+    return End(status);
   }
 
   // Counts a reply of `bytes` for the call, before it is made or as soon as its size is known,
@@ -94,6 +99,9 @@ class UnaryCalls {
     std::atomic<int>* const count_;
   };
 
+  // Messages behind which a thread keeps no memory for its next call.
+  static constexpr std::int64_t kLargeBytes = 4 << 10;
+
   // At its end the call's reply counts no more.
   struct Uncounted {
     UnreadReplies* unread;
@@ -104,7 +112,8 @@ class UnaryCalls {
 
   template <typename Request, typename Response, typename Run>
   absl::Status DoServe(grpc::ServerContext* context,
-                       grpc::ServerUnaryStreamer<Request, Response>* call, const Run& run) {
+                       grpc::ServerUnaryStreamer<Request, Response>* call, const Run& run,
+                       std::int64_t* bytes) {
     const absl::StatusOr<Caller> caller = admit_(*context);
     if (!caller.ok()) return caller.status();
     Request request;
@@ -112,7 +121,9 @@ class UnaryCalls {
         Receive(context, *caller, [&] { return call->Read(&request); });
     if (!slot.ok()) return slot.status();
     Begun begun(&*caller, *std::move(slot));
-    const memory::Charge received(&received_, static_cast<std::int64_t>(request.ByteSizeLong()));
+    *bytes = static_cast<std::int64_t>(request.ByteSizeLong());
+    slots_.Charge(TurnOwner(*caller), *bytes);
+    const memory::Charge received(&received_, *bytes);
     const Uncounted uncounted{&unread_, context};
     Response response;
     const absl::Status status = run(request, begun, &response);
@@ -128,6 +139,7 @@ class UnaryCalls {
 
   const Admit admit_;
   metrics::Metrics* const metrics_;
+  const std::function<void()> forget_;
   std::atomic<int> running_ = 0;
   ReceiveSlots slots_;
   memory::Account received_;

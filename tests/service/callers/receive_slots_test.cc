@@ -139,28 +139,65 @@ TEST_F(FreshSlotsTest, AllSlotsCanBeHeldByWhoSendsSlowly) {
 }
 
 // One slot, and threads that wait for it by the machine's clock.
-TEST(ReceiveSlotsTurnsTest, OneCallOfEachOwnerIsNotBehindAllOfAnothers) {
-  constexpr int kOfMany = 40;
+class ReceiveSlotsTurnsTest : public testing::Test {
+ protected:
+  // One call more waits, of `owner`.
+  void Call(const std::string& owner) {
+    const int before = slots_.waiting();
+    threads_.emplace_back([this, owner] {
+      const absl::StatusOr<Slot> slot = slots_.Take(owner, [] {});
+      ASSERT_TRUE(slot.ok()) << slot.status();
+      order_.push_back(owner);
+    });
+    while (slots_.waiting() == before) std::this_thread::yield();
+  }
+
+  // Whose calls had the slot, in order.
+  const std::vector<std::string>& Order() {
+    first_.reset();
+    for (std::thread& thread : threads_) thread.join();
+    EXPECT_EQ(order_.size(), threads_.size());
+    EXPECT_EQ(slots_.held(), 0);
+    return order_;
+  }
+
+  ReceiveSlots slots_{1, 1};
+
+ private:
+  std::optional<Slot> first_ = *slots_.Take("the first", [] {});
+  std::vector<std::string> order_;  // written by who holds the slot
+  std::vector<std::thread> threads_;
+};
+
+TEST_F(ReceiveSlotsTurnsTest, OneCallOfEachOwnerIsNotBehindAllOfAnothers) {
   constexpr int kOthers = 5;
-  ReceiveSlots slots(1, 1);
-  std::optional<Slot> first = *slots.Take("many", [] {});
-  std::vector<std::string> order;  // written by who holds the slot
-  std::vector<std::thread> threads;
-  const auto call = [&](const std::string& owner) {
-    const absl::StatusOr<Slot> slot = slots.Take(owner, [] {});
-    ASSERT_TRUE(slot.ok()) << slot.status();
-    order.push_back(owner);
-  };
-  for (int i = 0; i < kOfMany; ++i) threads.emplace_back(call, "many");
-  while (slots.waiting() < kOfMany) std::this_thread::yield();
-  for (int i = 0; i < kOthers; ++i) threads.emplace_back(call, absl::StrCat("other ", i));
-  while (slots.waiting() < kOfMany + kOthers) std::this_thread::yield();
-  first.reset();
-  for (std::thread& thread : threads) thread.join();
-  ASSERT_EQ(order.size(), std::size_t{kOfMany + kOthers});
-  const std::vector<std::string> begin(order.begin(), order.begin() + 1 + kOthers);
-  EXPECT_EQ(std::ranges::count(begin, "many"), 1) << testing::PrintToString(order);
-  EXPECT_EQ(slots.held(), 0);
+  for (int i = 0; i < 40; ++i) Call("many");
+  for (int i = 0; i < kOthers; ++i) Call(absl::StrCat("other ", i));
+  std::vector<std::string> begin = Order();
+  begin.resize(1 + kOthers);
+  EXPECT_EQ(std::ranges::count(begin, "many"), 1) << testing::PrintToString(begin);
+}
+
+TEST_F(ReceiveSlotsTurnsTest, WhoSendsLittleGoesBeforeAllWhoSendMuch) {
+  for (int i = 0; i < 5; ++i) {
+    const std::string owner = absl::StrCat("much ", i);
+    slots_.Charge(owner, 64 << 10);
+    Call(owner);
+  }
+  slots_.Charge("little", 64 << 10);
+  slots_.Charge("little", 100);
+  Call("little");
+  Call("new");
+  EXPECT_THAT(Order(), testing::ElementsAre("little", "new", "much 0", "much 1", "much 2", "much 3",
+                                            "much 4"));
+}
+
+TEST_F(ReceiveSlotsTurnsTest, WhoSendsMuchWaitsForAsMuchOfOthers) {
+  slots_.Charge("much", 3 << 10);
+  Call("much");
+  for (int i = 0; i < 9; ++i) Call("little");
+  const std::vector<std::string>& order = Order();
+  EXPECT_EQ(std::ranges::find(order, "much") - order.begin(), 2);
 }
 
 }  // namespace
