@@ -96,6 +96,9 @@ class EqualStates {
   State Take(State state, unsigned char byte, Work& work) const {
     return RowMemory::Of(automaton_.Step(Shared(state), byte, work));
   }
+  State TakeForSearch(State state, unsigned char byte, Work& work) const {
+    return Take(state, byte, work);
+  }
   [[nodiscard]] FirstClasses::Set FirstOf(State state, Work& work) const {
     return automaton_.FirstOf(Shared(state), work);
   }
@@ -162,6 +165,8 @@ class Search {
  private:
   // Searches within searches, at most: they are made by recursion.
   static constexpr int kMaxDepth = 200;
+  // States met by steps that do not ask whether all behind them repeats something.
+  static constexpr int kMaxUnsearched = 4'000;
 
   struct Size {
     std::uint32_t bytes;
@@ -281,7 +286,7 @@ class Search {
     for (int c = at.next_class; c < states_.classes().count(); ++c) {
       if (!first.test(static_cast<std::size_t>(c))) continue;
       const unsigned char byte = states_.classes().Sample(c);
-      const State next = states_.Take(at.state, byte, *work_);
+      const State next = TakeIn(at.state, byte);
       if (next == kFailedTerm) return;
       if (next == kNothingTerm) continue;
       const auto bound = Arrive(at, SizeOf(measure_, byte), byte, next, frontier);
@@ -293,6 +298,16 @@ class Search {
     if (vocabulary_ == nullptr) return;
     for (const NamedTokens::Step& step : states_.NamedSteps(at.state))
       Arrive(at, LeastSize(step.tokens), std::nullopt, RowMemory::Of(step.next), frontier);
+  }
+
+  // A step of an own state would search for an end behind it, which is what this does anyway. After
+  // many it may: what is written already has endless other spellings, and none of them ends.
+  State TakeIn(State state, unsigned char byte) {
+    if (!States::IsOwn(state) || unsearched_ == kMaxUnsearched)
+      return states_.Take(state, byte, *work_);
+    const State next = states_.TakeForSearch(state, byte, *work_);
+    if (next != kNothingTerm) ++unsearched_;
+    return next;
   }
 
   // The bound through `next`, where this is a better way to it.
@@ -331,6 +346,7 @@ class Search {
   const ShortestTexts* const texts_;
   Way way_;
   int depth_ = 0;
+  int unsearched_ = 0;
   // By cell; nothing for one that is being searched from.
   absl::flat_hash_map<TermId, std::optional<Way>> ways_;
 };

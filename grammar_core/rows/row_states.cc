@@ -42,6 +42,12 @@ RowStates::State RowStates::TakeUnsearched(State state, unsigned char byte, Work
   return TakeByteUnsearched(memory_.get(), state, byte, work);
 }
 
+RowStates::State RowStates::TakeForSearch(State state, unsigned char byte, Work& work) const {
+  if (memory_ == nullptr) return StepShared(state, byte, work);
+  const auto lock = memory_->Lock();
+  return TakeByteForSearch(memory_.get(), state, byte, work);
+}
+
 TermId RowStates::SharedOf(State state) const {
   const auto lock = memory_->Lock();
   return memory_->Shared(state);

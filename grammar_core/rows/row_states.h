@@ -65,8 +65,9 @@ class RowStates {
   State Take(State state, unsigned char byte, Work& work) const {
     return memory_ == nullptr ? StepShared(state, byte, work) : TakeOwn(state, byte, work);
   }
-  // The same for whoever tries texts to their end: see RowMemory.
+  // The same for whoever tries texts to their end: see row_step.h.
   State TakeUnsearched(State state, unsigned char byte, Work& work) const;
+  State TakeForSearch(State state, unsigned char byte, Work& work) const;
   // See Automaton::StepText(), Automaton::StepToken() and Automaton::AtTokenEnd().
   State StepText(State state, absl::string_view text, std::size_t* taken, Work& work) const;
   State StepToken(State state, TokenId id, std::size_t* taken, Work& work) const;

@@ -41,4 +41,10 @@ RowMemory::State TakeByteUnsearched(RowMemory* row, RowMemory::State state, unsi
   return TakeBut(row, state, byte, none, &RowMemory::NewStateOf, work);
 }
 
+RowMemory::State TakeByteForSearch(RowMemory* row, RowMemory::State state, unsigned char byte,
+                                   Work& work) {
+  const auto none = [](const RowMemory::Way&) { return false; };
+  return TakeBut(row, state, byte, none, &RowMemory::StateOf, work);
+}
+
 }  // namespace maskd

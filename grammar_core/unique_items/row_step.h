@@ -20,6 +20,10 @@ RowMemory::State TakeByte(RowMemory* row, RowMemory::State state, unsigned char 
 RowMemory::State TakeByteUnsearched(RowMemory* row, RowMemory::State state, unsigned char byte,
                                     Work& work);
 
+// The same for a search: a state that it comes to in several ways has one number.
+RowMemory::State TakeByteForSearch(RowMemory* row, RowMemory::State state, unsigned char byte,
+                                   Work& work);
+
 }  // namespace maskd
 
 #endif  // MASKD_GRAMMAR_CORE_UNIQUE_ITEMS_ROW_STEP_H_

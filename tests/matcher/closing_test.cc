@@ -76,22 +76,45 @@ TEST(ClosingMasks, EveryRowEndsWithinItsBudget) {
   EXPECT_GT(walks, 200);
 }
 
+struct ShortestText {
+  const char* name;
+  const char* schema;
+  std::string_view text;
+};
+
+class ShortestTextTest : public testing::TestWithParam<ShortestText> {};
+
 // The known ending writes "red" where the fewest tokens write 1, 2 and null in another order.
-TEST(ClosingMasks, ARowEndsInTheTokensOfTheShortestText) {
+INSTANTIATE_TEST_SUITE_P(
+    Schemas, ShortestTextTest,
+    testing::Values(
+        ShortestText{"ArraysInObjects",
+                     R"({"type":"array","uniqueItems":true,"minItems":3,"items":{"type":"object",
+                         "properties":{"n":{"type":"array","uniqueItems":true,"minItems":3,
+                         "items":{"enum":["red","green","dark blue",1,2,null]}}},
+                         "required":["n"]}})",
+                     R"([{"n":[1,2,null]},{"n":[1,null,2]},{"n":[2,1,null]}])"},
+        // Whether a step leads to repetitions alone is itself a long search there.
+        ShortestText{"ObjectsOfManyMembers",
+                     R"({"type":"array","uniqueItems":true,"minItems":4,"items":{"type":"object",
+                         "properties":{"tags":{"type":"object","properties":{"count":{},
+                         "n":{"enum":["red",1,2,null]}},"required":["n"]},
+                         "count":{"type":"array","items":{"type":"string"},"uniqueItems":true},
+                         "n":{"type":"array","items":{"enum":["red","green","dark blue",1,2,null]},
+                         "uniqueItems":true,"minItems":3}},"required":["tags","n"]}})",
+                     R"([{"tags":{"n":1},"n":[1,2,null]},{"tags":{"n":1},"n":[1,null,2]},)"
+                     R"({"tags":{"n":1},"n":[2,1,null]},{"tags":{"n":1},"n":[2,null,1]}])"}),
+    [](const auto& test) { return test.param.name; });
+
+TEST_P(ShortestTextTest, ARowEndsInItsTokens) {
   const auto space = TokenizerSpace::Create(EmbeddedByteVocabulary());
-  const auto grammar = Compile(
-      {"json_schema", R"({"type":"array","uniqueItems":true,"minItems":3,"items":{"type":"object",)"
-                      R"("properties":{"n":{"type":"array","uniqueItems":true,"minItems":3,)"
-                      R"("items":{"enum":["red","green","dark blue",1,2,null]}}},)"
-                      R"("required":["n"]}})"},
-      space);
+  const auto grammar = Compile({"json_schema", GetParam().schema, {}}, space);
   ASSERT_NE(grammar, nullptr);
   const Matcher start(grammar);
-  const std::string_view shortest = R"([{"n":[1,2,null]},{"n":[1,null,2]},{"n":[2,1,null]}])";
   Random random(9);  // NOLINT(cert-msc51-cpp)
   ClosingMasks closing;
   for (const int spare : {0, 1, 2, 5}) {
-    const int budget = static_cast<int>(shortest.size()) + 1 + spare;
+    const int budget = static_cast<int>(GetParam().text.size()) + 1 + spare;
     for (int walk = 0; walk < 5; ++walk)
       ASSERT_TRUE(EndsWithin(start, budget, &closing, &random)) << budget;
   }
