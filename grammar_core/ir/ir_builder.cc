@@ -27,6 +27,8 @@ namespace {
 
 constexpr NodeId kNothingId = 0;
 constexpr NodeId kEmptyId = 1;
+// Room in each of a builder's two tables before it grows: a schema of a few members needs it.
+constexpr std::size_t kUsualNodes = 28;
 // A set with more characters in a row is a class rather than a list.
 constexpr std::uint32_t kMaxListedRange = 64;
 
@@ -47,7 +49,8 @@ CharSet CharsOf(const std::vector<std::u32string>& texts) {
 }  // namespace
 
 IrBuilder::IrBuilder(const Limits& limits)
-    : max_nodes_(limits.ir_nodes), node_ids_(0, ContentHash{&ir_}, ContentEq{&ir_}) {
+    : max_nodes_(limits.ir_nodes), node_ids_(kUsualNodes, ContentHash{&ir_}, ContentEq{&ir_}) {
+  pool_ids_.reserve(kUsualNodes);
   [[maybe_unused]] const NodeId nothing = Intern(IrNode(IrKind::kNothing), {});
   [[maybe_unused]] const NodeId empty = Intern(IrNode(IrKind::kEmpty), {});
   assert(nothing == kNothingId && empty == kEmptyId);
@@ -245,13 +248,14 @@ std::string& IrBuilder::BeginKey(IrKind kind) {
 template <typename T, typename Value>
 NodeId IrBuilder::InternEntry(IrKind kind, absl::string_view key, Value&& value,
                               std::vector<T>* pool) {
-  if (const auto known = pool_ids_.find(key); known != pool_ids_.end()) return known->second;
-  Charge(1);
   if (!error_.ok()) return kNothingId;
-  const NodeId id = Append(IrPayload::Node(kind, static_cast<std::uint32_t>(pool->size())), {});
-  pool->emplace_back(std::forward<Value>(value));
-  pool_ids_.emplace(key, id);
-  return id;
+  const auto known = pool_ids_.lazy_emplace(key, [&](const auto& make) {
+    Charge(1);
+    make(std::string(key), static_cast<std::uint32_t>(ir_.nodes.size()));
+    Append(IrPayload::Node(kind, static_cast<std::uint32_t>(pool->size())), {});
+    pool->emplace_back(std::forward<Value>(value));
+  });
+  return error_.ok() ? known->second : kNothingId;
 }
 
 NodeId IrBuilder::InternLeaf(IrKind kind, std::uint32_t payload) {
@@ -282,13 +286,12 @@ bool IrBuilder::ContentEq::operator()(NodeId x, const Content& y) const {
 }
 
 NodeId IrBuilder::Intern(const IrNode& node, absl::Span<const NodeId> children) {
-  const auto known = node_ids_.find(Content{node, children});
-  if (known != node_ids_.end()) return *known;
-  Charge(1 + children.size());
   if (!error_.ok()) return kNothingId;
-  const NodeId id = Append(node, children);
-  node_ids_.insert(id);
-  return id;
+  const auto known = node_ids_.lazy_emplace(Content{node, children}, [&](const auto& make) {
+    Charge(1 + children.size());
+    make(Append(node, children));
+  });
+  return error_.ok() ? *known : kNothingId;
 }
 
 NodeId IrBuilder::Append(IrNode node, absl::Span<const NodeId> children) {

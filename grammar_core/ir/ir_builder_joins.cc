@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/sort_unique.h"
 #include "grammar_core/ir/ir_builder.h"
@@ -138,18 +140,16 @@ void IrBuilder::AppendFlat(IrKind kind, NodeId node, std::vector<NodeId>* out) c
 // would keep every prefix.
 NodeId IrBuilder::Concat(const std::vector<NodeId>& nodes) {
   if (IsSequence(ir_, nodes)) return Intern(IrNode(IrKind::kConcat), nodes);
-  std::vector<NodeId> parts;
-  for (const NodeId node : nodes) AppendFlat(IrKind::kConcat, node, &parts);
   std::vector<NodeId> sequence;
+  sequence.reserve(2 * nodes.size());
   std::string bytes;
   std::u32string text;
   const auto end_literal = [&] {
     if (!bytes.empty()) sequence.push_back(Bytes(std::exchange(bytes, {})));
     if (!text.empty()) sequence.push_back(CodePoints(std::exchange(text, {})));
   };
-  for (const NodeId node : parts) {
+  const auto add = [&](NodeId node) {
     const IrNode& n = ir_.nodes[node];
-    if (n.kind == IrKind::kNothing) return Nothing();
     if (n.kind == IrKind::kBytes) {
       bytes += BytesOf(ir_, n);
     } else if (n.kind == IrKind::kText) {
@@ -158,6 +158,13 @@ NodeId IrBuilder::Concat(const std::vector<NodeId>& nodes) {
       end_literal();
       AppendFactor(node, &sequence);
     }
+  };
+  if (absl::c_linear_search(nodes, Nothing())) return Nothing();
+  for (const NodeId node : nodes) {
+    const IrNode n = ir_.nodes[node];  // a copy: nodes are added
+    if (n.kind != IrKind::kConcat) add(node);
+    for (std::uint32_t i = 0; n.kind == IrKind::kConcat && i < n.child_count; ++i)
+      add(ir_.children[n.first_child + i]);
   }
   end_literal();
   if (sequence.empty()) return Empty();

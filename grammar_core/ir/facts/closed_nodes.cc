@@ -19,7 +19,7 @@
 namespace maskd {
 namespace {
 
-constexpr std::uint64_t kSeed = 0x636C6F736564;
+constexpr std::uint64_t kSeed = 0x636C6F73;
 
 absl::string_view AsBytes(const std::u32string& text) {
   return {reinterpret_cast<const char*>(text.data()), text.size() * sizeof(char32_t)};
@@ -37,14 +37,15 @@ std::optional<Hash128> HashPayload(const GrammarIr& ir, const IrNode& node, Hash
     case IrKind::kDistinct:
       return std::nullopt;
     default:
-      return Mix(Mix(hash, IrPayload::First(node)), IrPayload::Second(node));
+      return Mix(hash, (std::uint64_t{IrPayload::First(node)} << 32U) + IrPayload::Second(node));
   }
 }
 
 // The children of a choice are in the order of their numbers, which mean nothing.
 Hash128 HashOf(const GrammarIr& ir, const IrNode& node, const std::vector<Hash128>& hashes) {
-  Hash128 hash = Mix(Mix(Hash128{}, kSeed), static_cast<std::uint64_t>(node.kind));
-  hash = Mix(hash, static_cast<std::uint64_t>(node.spelling));
+  const std::uint64_t kinds =
+      (static_cast<std::uint64_t>(node.kind) << 8U) + static_cast<std::uint64_t>(node.spelling);
+  const Hash128 hash = Mix(Hash128{}, kSeed + (kinds << 32U) + node.child_count);
   const std::optional<Hash128> payload = HashPayload(ir, node, hash);
   if (!payload.has_value()) return {};
   assert(node.first_child + node.child_count <= ir.children.size());
@@ -55,7 +56,7 @@ Hash128 HashOf(const GrammarIr& ir, const IrNode& node, const std::vector<Hash12
     if (child == Hash128{}) return {};
     children = is_ordered ? Mix(children, child) : MixUnordered(children, child);
   }
-  return Mix(Mix(*payload, node.child_count), children);
+  return node.child_count == 0 ? *payload : Mix(*payload, children);
 }
 
 }  // namespace

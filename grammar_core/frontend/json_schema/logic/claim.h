@@ -47,7 +47,12 @@ struct Claim {
   // For sets of claims: a rule of the grammar is found by its set.
   template <typename H>
   friend H AbslHashValue(H h, const Claim& c) {
-    return H::combine(std::move(h), c.kind, c.negated, c.keyword, c.watchers, c.scope, c.at);
+    constexpr int kByte = 8;
+    const std::uint32_t what = static_cast<std::uint32_t>(c.kind) +
+                               (static_cast<std::uint32_t>(c.negated) << kByte) +
+                               (static_cast<std::uint32_t>(c.keyword) << (2 * kByte));
+    const std::uint32_t where = (std::uint32_t{c.watchers} << (2 * kByte)) + c.scope;
+    return H::combine(std::move(h), (std::uint64_t{what} << (4 * kByte)) + where, c.at);
   }
 
   // The contrary, which no schema sees evaluate anything.

@@ -48,6 +48,26 @@ constexpr std::size_t kStepsAWay = 8;
 // Bytes of an error's place at most.
 constexpr std::size_t kMaxPlaceBytes = 200;
 
+// The claims that one Expand() has met: mostly so few that looking through them is faster.
+class SeenClaims {
+ public:
+  // Whether it is a new one.
+  bool Insert(const Claim& claim) {
+    if (few_.size() < kFew) {
+      if (std::find(few_.begin(), few_.end(), claim) != few_.end()) return false;
+      few_.push_back(claim);
+      return true;
+    }
+    if (many_.empty()) many_.insert(few_.begin(), few_.end());
+    return many_.insert(claim).second;
+  }
+
+ private:
+  static constexpr std::size_t kFew = 16;
+  absl::InlinedVector<Claim, kFew> few_;
+  absl::flat_hash_set<Claim> many_;  // all of them, once they are many
+};
+
 }  // namespace
 
 // Lists stand behind their lengths, so no two conjunctions share a key.
@@ -99,7 +119,7 @@ void ClaimLogic::AddOnce(const Claim& claim, std::vector<Claim>* claims) {
 // those that hold: a cheap way to see the most common contradiction.
 Conjunction ClaimLogic::Expand(const std::vector<Claim>& claims, Conjunction known) {
   constexpr std::size_t kUsual = 16;
-  absl::flat_hash_set<Claim> seen;
+  SeenClaims seen;
   absl::InlinedVector<Claim, kUsual> stack(claims.rbegin(), claims.rend());
   const std::size_t own = known.own.size();
   const std::size_t atoms = known.atoms.size();
@@ -118,7 +138,7 @@ Conjunction ClaimLogic::Expand(const std::vector<Claim>& claims, Conjunction kno
       known.types &= claim.negated ? kEveryType & ~types : types;
       continue;
     }
-    if (!seen.insert(claim).second) continue;
+    if (!seen.Insert(claim)) continue;
     if (claim.kind == Kind::kOwn) {
       join(claim, own, &known.own);
       continue;

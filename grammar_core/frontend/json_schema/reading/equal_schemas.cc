@@ -45,6 +45,8 @@ Hash128 HashOfBare(const JsonValue& schema, const Dialect& dialect) {
 
 EqualSchemas::EqualSchemas(const std::deque<SchemaView>& views, const SchemaResources& resources) {
   std::vector<const SchemaView*> order;
+  order.reserve(views.size());
+  hashes_.reserve(views.size());
   for (const SchemaView& view : views) order.push_back(&view);
   // A schema stands before those inside it.
   std::sort(order.begin(), order.end(),
@@ -53,6 +55,7 @@ EqualSchemas::EqualSchemas(const std::deque<SchemaView>& views, const SchemaReso
     hashes_.emplace(view->at.id(), HashOf(*view, resources.DialectOf(view->at)));
   assert(hashes_.size() == views.size());
   absl::flat_hash_map<Hash128, JsonId> firsts;
+  firsts.reserve(views.size());
   for (const SchemaView* view : order) firsts[hashes_.at(view->at.id())] = view->at.id();
   absl::flat_hash_map<JsonType, JsonId> bare;
   for (const SchemaView* view : order)
@@ -64,8 +67,9 @@ EqualSchemas::EqualSchemas(const std::deque<SchemaView>& views, const SchemaReso
     const JsonValue named = view->at.at(*target);
     targets.emplace(view->at.id(), IsBareSchema(named) ? bare.at(named.type()) : named.id());
   }
+  std::vector<JsonId> names;
   for (const SchemaView* view : order) {
-    std::vector<JsonId> names = {view->at.id()};
+    names.assign(1, view->at.id());
     while (targets.contains(names.back()) && !first_.contains(names.back()))
       names.push_back(targets.at(names.back()));
     const JsonId end = FirstOf(names.back());
