@@ -94,6 +94,8 @@ bool Pay(std::int64_t work, Budget* budget) {
 
 KnownSchema::KnownSchema(ReadResult result)
     : read(std::move(result)), hashes(HashClosedNodes(read.ir)) {
+  has_value = IsSurelyProductive(read.ir);
+  if (has_value) return;
   Budget budget{Budget::Bounds()};
   const absl::StatusOr<std::vector<bool>> productive = ProductiveNodes(read.ir, budget);
   has_value = productive.ok() && (*productive)[read.ir.rules[read.ir.start].body];

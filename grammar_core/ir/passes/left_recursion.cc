@@ -205,7 +205,13 @@ absl::StatusOr<bool> HasLeftRecursion(const GrammarIr& ir, Budget& budget) {
   return CycleSearch(ir, *nullable).Find(budget);
 }
 
+// Most grammars are known to have none by what each node says of itself.
 absl::StatusOr<GrammarIr> RemoveLeftRecursion(GrammarIr ir, const Limits& limits, Budget& budget) {
+  const absl::StatusOr<std::vector<bool>> perhaps = PerhapsNullableNodes(ir, budget);
+  if (!perhaps.ok()) return perhaps.status();
+  const absl::StatusOr<bool> doubtful = CycleSearch(ir, *perhaps).Find(budget);
+  if (!doubtful.ok()) return doubtful.status();
+  if (!*doubtful) return ir;
   const absl::StatusOr<std::vector<bool>> nullable = NullableNodes(ir, budget);
   if (!nullable.ok()) return nullable.status();
   const absl::StatusOr<bool> found = CycleSearch(ir, *nullable).Find(budget);

@@ -1,6 +1,8 @@
 #include "grammar_core/ir/passes/nullable.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
 
 #include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/passes/fixpoint.h"
@@ -50,6 +52,25 @@ absl::StatusOr<std::vector<bool>> NullableComplements(const GrammarIr& ir, Budge
 }
 
 }  // namespace
+
+absl::StatusOr<std::vector<bool>> PerhapsNullableNodes(const GrammarIr& ir, Budget& budget) {
+  const auto units = static_cast<std::int64_t>(ir.nodes.size() + ir.children.size());
+  if (absl::Status status = budget.Spend(units); !status.ok()) return status;
+  std::vector<bool> nullable(ir.nodes.size(), false);
+  for (NodeId node = 0; node < ir.nodes.size(); ++node) {
+    const IrNode& n = ir.nodes[node];
+    const auto children = std::span(ir.children).subspan(n.first_child, n.child_count);
+    const auto is_nullable = [&](NodeId child) { return static_cast<bool>(nullable[child]); };
+    const NodeNeeds needs = NullableNeeds(n);
+    if (n.kind == IrKind::kNot || n.kind == IrKind::kCall || needs == NodeNeeds::kAlways)
+      nullable[node] = true;
+    else if (needs == NodeNeeds::kAnyChild)
+      nullable[node] = std::ranges::any_of(children, is_nullable);
+    else if (needs == NodeNeeds::kAllChildren)
+      nullable[node] = std::ranges::all_of(children, is_nullable);
+  }
+  return nullable;
+}
 
 absl::StatusOr<std::vector<bool>> NullableNodes(const GrammarIr& ir, Budget& budget) {
   std::vector<bool> complements;

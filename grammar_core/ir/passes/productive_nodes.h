@@ -14,6 +14,10 @@ namespace maskd {
 // By node. Intersections and complements count as productive. Errors: those of the budget.
 absl::StatusOr<std::vector<bool>> ProductiveNodes(const GrammarIr& ir, Budget& budget);
 
+// Whether the start is soon found to be: as of all but grammars with conditions between members, or
+// with many rules that call the next one. A false answer says nothing.
+bool IsSurelyProductive(const GrammarIr& ir);
+
 }  // namespace maskd
 
 #endif  // MASKD_GRAMMAR_CORE_IR_PASSES_PRODUCTIVE_NODES_H_

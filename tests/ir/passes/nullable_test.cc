@@ -34,6 +34,10 @@ TEST_P(NullableTest, HoldsTheEmptyText) {
   Budget budget = Budget::Unlimited();
   const std::vector<bool> nullable = *NullableNodes(ir, budget);
   ASSERT_EQ(nullable.size(), ir.nodes.size());
+  const std::vector<bool> perhaps = *PerhapsNullableNodes(ir, budget);
+  for (NodeId node = 0; node < ir.nodes.size(); ++node)
+    EXPECT_TRUE(perhaps[node] || !nullable[node]) << node << " of " << PrintIr(ir);
+  EXPECT_FALSE(perhaps[ir.rules[some].body]);
   EXPECT_EQ(nullable[ir.rules[start].body], GetParam().nullable) << PrintIr(ir);
   EXPECT_FALSE(nullable[ir.rules[some].body]);
   EXPECT_TRUE(nullable[ir.rules[maybe].body]);
