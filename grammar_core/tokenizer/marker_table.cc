@@ -64,6 +64,10 @@ std::vector<MarkerTable::Piece> MarkerTable::Cut(absl::string_view text, std::si
   std::size_t begin = 0;
   const std::size_t end = std::min(text.size(), bytes);
   for (std::size_t at = 0; at < end;) {
+    if (!first_bytes_[static_cast<unsigned char>(text[at])]) {
+      ++at;
+      continue;
+    }
     const TokenId marker = At(text.substr(at));
     if (marker == kNone) {
       ++at;

@@ -15,6 +15,7 @@
 #include <cassert>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -48,6 +49,11 @@ absl::Status Reader::SyntaxError(std::size_t at, absl::string_view message) cons
   return InvalidAt(absl::StrCat(line, ":", at - line_start + 1), message);
 }
 
+bool Reader::Fail(absl::Status error) {
+  error_ = std::move(error);
+  return false;
+}
+
 absl::Status Reader::Read() {
   if (text_.size() >= kNoNode) return LimitExceeded("", "source_bytes", kNoNode, text_.size());
   // Schemas have a value in some 12 bytes.
@@ -55,20 +61,20 @@ absl::Status Reader::Read() {
   if (tree_->nodes.empty()) tree_->nodes.reserve(text_.size() / kBytesOfANode);
   SkipSpace();
   if (at_ == text_.size()) return SyntaxError(at_, "the text is empty, a JSON value is expected");
-  if (absl::Status status = ReadDocument(); !status.ok()) return status;
+  if (!ReadDocument()) return error_;
   SkipSpace();
   return at_ == text_.size() ? absl::OkStatus()
                              : SyntaxError(at_, "nothing may follow the JSON value");
 }
 
-absl::Status Reader::ReadDocument() {
+bool Reader::ReadDocument() {
   assert(open_.empty());
   do {
     SkipSpace();
-    if (absl::Status status = ReadValue(); !status.ok()) return status;
-    if (absl::Status status = ToNextValue(); !status.ok()) return status;
+    if (!ReadValue()) return false;
+    if (!ToNextValue()) return false;
   } while (!open_.empty());
-  return absl::OkStatus();
+  return true;
 }
 
 JsonId Reader::AddNode(JsonType type) {
@@ -83,8 +89,8 @@ JsonId Reader::AddNode(JsonType type) {
   return id;
 }
 
-absl::Status Reader::ReadValue() {
-  if (at_ == text_.size()) return SyntaxError(at_, "the text ends where a value is expected");
+bool Reader::ReadValue() {
+  if (at_ == text_.size()) return Fail(SyntaxError(at_, "the text ends where a value is expected"));
   const char c = text_[at_];
   if (c == '{') return Open(JsonType::kObject);
   if (c == '[') return Open(JsonType::kArray);
@@ -94,19 +100,19 @@ absl::Status Reader::ReadValue() {
   return ReadString(&tree_->nodes[id].text);
 }
 
-absl::Status Reader::Open(JsonType type) {
+bool Reader::Open(JsonType type) {
   const auto depth = static_cast<std::int64_t>(open_.size()) + 1;
   if (depth > max_depth_)
-    return LimitExceeded(ErrorPlace(SyntaxError(at_, "")), "source_depth", max_depth_, depth);
+    return Fail(LimitExceeded(ErrorPlace(SyntaxError(at_, "")), "source_depth", max_depth_, depth));
   const JsonId id = AddNode(type);
   tree_->nodes[id].text = text_.substr(at_);
   open_.push_back(id);
   ++at_;
-  return absl::OkStatus();
+  return true;
 }
 
 // Stands after a scalar or an opening bracket: closes what ends here, then moves to the next value.
-absl::Status Reader::ToNextValue() {
+bool Reader::ToNextValue() {
   SkipSpace();
   for (; !open_.empty(); open_.pop_back()) {
     Node& open = tree_->nodes[open_.back()];
@@ -116,40 +122,40 @@ absl::Status Reader::ToNextValue() {
     open.text.remove_suffix(text_.size() - at_);
     SkipSpace();
   }
-  return absl::OkStatus();
+  return true;
 }
 
-absl::Status Reader::ToNextElement(const Node& open) {
+bool Reader::ToNextElement(const Node& open) {
   assert(open.type == JsonType::kObject || open.type == JsonType::kArray);
   const bool object = open.type == JsonType::kObject;
   if (open.size > 0) {
     const absl::string_view what = object ? "',' or '}' is expected" : "',' or ']' is expected";
-    if (absl::Status status = Expect(',', what); !status.ok()) return status;
+    if (!Expect(',', what)) return false;
     SkipSpace();
   }
   key_ = absl::string_view();
-  return object ? ReadKey(&key_) : absl::OkStatus();
+  return !object || ReadKey(&key_);
 }
 
-absl::Status Reader::Expect(char c, absl::string_view what) {
-  if (!Has(c)) return SyntaxError(at_, what);
+bool Reader::Expect(char c, absl::string_view what) {
+  if (!Has(c)) return Fail(SyntaxError(at_, what));
   ++at_;
-  return absl::OkStatus();
+  return true;
 }
 
-absl::Status Reader::ReadKey(absl::string_view* out) {
-  if (!Has('"')) return SyntaxError(at_, "a key in double quotes is expected");
-  if (absl::Status status = ReadString(out); !status.ok()) return status;
+bool Reader::ReadKey(absl::string_view* out) {
+  if (!Has('"')) return Fail(SyntaxError(at_, "a key in double quotes is expected"));
+  if (!ReadString(out)) return false;
   SkipSpace();
-  if (absl::Status status = Expect(':', "':' is expected"); !status.ok()) return status;
+  if (!Expect(':', "':' is expected")) return false;
   assert(!open_.empty());
   const JsonId object = open_.back();
   // No longer than twice the text, as a key's escapes are.
   constexpr std::size_t kAnyBytes = std::numeric_limits<std::size_t>::max() / 2;
   if (const JsonId first = FindMember(*tree_, object, *out); first != kNoNode)
-    return InvalidAt(PointerOf(*tree_, first, kAnyBytes), "the key occurs twice");
+    return Fail(InvalidAt(PointerOf(*tree_, first, kAnyBytes), "the key occurs twice"));
   NoteMember(object, *out);
-  return absl::OkStatus();
+  return true;
 }
 
 // The member is about to be read. What an object has before it has many is noted with the first of
@@ -165,94 +171,98 @@ void Reader::NoteMember(JsonId object, absl::string_view key) {
   tree_->by_key[{object, key}] = next;
 }
 
-absl::Status Reader::ReadWord() {
+bool Reader::ReadWord() {
   for (const Word& word : kWords) {
     if (text_.substr(at_, word.text.size()) != word.text) continue;
     AddNode(word.type);
     at_ += word.text.size();
-    return absl::OkStatus();
+    return true;
   }
-  return SyntaxError(at_, "a JSON value is expected");
+  return Fail(SyntaxError(at_, "a JSON value is expected"));
 }
 
 void Reader::SkipSpace() {
-  while (Has(' ') || Has('\n') || Has('\t') || Has('\r')) ++at_;
+  for (; at_ < text_.size(); ++at_) {
+    const char c = text_[at_];
+    if (static_cast<unsigned char>(c) > ' ') return;
+    if (c != ' ' && c != '\n' && c != '\t' && c != '\r') return;
+  }
 }
 
 void Reader::SkipDigits() {
   while (at_ < text_.size() && absl::ascii_isdigit(text_[at_])) ++at_;
 }
 
-absl::Status Reader::ReadNumber() {
+bool Reader::ReadNumber() {
   const std::size_t first = at_;
   const auto digits = [&](absl::string_view what) {
     const std::size_t from = at_;
     SkipDigits();
-    return at_ > from ? absl::OkStatus() : SyntaxError(at_, what);
+    return at_ > from || Fail(SyntaxError(at_, what));
   };
   if (Has('-')) ++at_;
   const bool zero = Has('0');
   const std::size_t integer = at_;
-  if (absl::Status status = digits("a digit is expected"); !status.ok()) return status;
-  if (zero && at_ > integer + 1) return SyntaxError(integer, "a number has no leading zeros");
+  if (!digits("a digit is expected")) return false;
+  if (zero && at_ > integer + 1) return Fail(SyntaxError(integer, "a number has no leading zeros"));
   if (Has('.')) {
     ++at_;
-    if (absl::Status status = digits("a digit is expected after '.'"); !status.ok()) return status;
+    if (!digits("a digit is expected after '.'")) return false;
   }
   if (Has('e') || Has('E')) {
     ++at_;
     if (Has('+') || Has('-')) ++at_;
-    if (absl::Status status = digits("an exponent is expected"); !status.ok()) return status;
+    if (!digits("an exponent is expected")) return false;
   }
   tree_->nodes[AddNode(JsonType::kNumber)].text = text_.substr(first, at_ - first);
-  return absl::OkStatus();
+  return true;
 }
 
-absl::Status Reader::CheckCharacter() {
+bool Reader::CheckCharacter() {
   assert(at_ < text_.size());
   const auto c = static_cast<unsigned char>(text_[at_]);
-  if (c < 0x20) return SyntaxError(at_, "a control character in a string must be escaped");
+  if (c < 0x20) return Fail(SyntaxError(at_, "a control character in a string must be escaped"));
   if (c < 0x80) {
     ++at_;
-    return absl::OkStatus();
+    return true;
   }
-  return DecodeUtf8(text_, &at_).has_value() ? absl::OkStatus()
-                                             : SyntaxError(at_, "the text is not valid UTF-8");
+  return DecodeUtf8(text_, &at_).has_value() ||
+         Fail(SyntaxError(at_, "the text is not valid UTF-8"));
 }
 
 // A string without escapes is a piece of the source; one with escapes is unescaped into the tree.
-absl::Status Reader::ReadString(absl::string_view* out) {
+bool Reader::ReadString(absl::string_view* out) {
   assert(Has('"'));
   const std::size_t first = ++at_;
   while (true) {
     at_ += CountPlain(text_.substr(at_));
     if (at_ == text_.size() || Has('"')) break;
     if (Has('\\')) return ReadEscapes(first, out);
-    if (absl::Status status = CheckCharacter(); !status.ok()) return status;
+    if (!CheckCharacter()) return false;
   }
   *out = text_.substr(first, at_ - first);
   return Expect('"', "the text ends inside a string");
 }
 
-absl::Status Reader::ReadEscapes(std::size_t first, absl::string_view* out) {
+bool Reader::ReadEscapes(std::size_t first, absl::string_view* out) {
   assert(Has('\\') && first <= at_);
   std::string text(text_.substr(first, at_ - first));
   while (at_ < text_.size() && !Has('"')) {
     if (Has('\\')) {
-      if (absl::Status status = ReadEscape(&text); !status.ok()) return status;
+      if (!ReadEscape(&text)) return false;
       continue;
     }
     const std::size_t from = at_;
     at_ += CountPlain(text_.substr(at_));
     if (at_ == from)
-      if (absl::Status status = CheckCharacter(); !status.ok()) return status;
+      if (!CheckCharacter()) return false;
     text.append(text_.data() + from, at_ - from);
   }
   *out = tree_->unescaped.emplace_back(std::move(text));
   return Expect('"', "the text ends inside a string");
 }
 
-absl::Status Reader::ReadEscape(std::string* out) {
+bool Reader::ReadEscape(std::string* out) {
   assert(Has('\\'));
   constexpr absl::string_view kLetters = "\"\\/bfnrt";
   constexpr absl::string_view kCharacters = "\"\\/\b\f\n\r\t";
@@ -263,44 +273,44 @@ absl::Status Reader::ReadEscape(std::string* out) {
   }
   const std::size_t which =
       at_ < text_.size() ? kLetters.find(text_[at_]) : absl::string_view::npos;
-  if (which == absl::string_view::npos) return SyntaxError(first, "there is no such escape");
+  if (which == absl::string_view::npos) return Fail(SyntaxError(first, "there is no such escape"));
   out->push_back(kCharacters[which]);
   ++at_;
-  return absl::OkStatus();
+  return true;
 }
 
-absl::Status Reader::ReadUnicodeEscape(std::string* out) {
+bool Reader::ReadUnicodeEscape(std::string* out) {
   const std::size_t first = at_;
   std::uint32_t code = 0;
-  if (absl::Status status = ReadHex(&code); !status.ok()) return status;
+  if (!ReadHex(&code)) return false;
   if (IsHighSurrogate(code)) {
     std::uint32_t low = 0;
     if (text_.substr(at_, 2) == "\\u") {
-      if (absl::Status status = ReadHex(&low); !status.ok()) return status;
+      if (!ReadHex(&low)) return false;
     }
-    if (!IsLowSurrogate(low)) return SyntaxError(first, "a surrogate without its other half");
+    if (!IsLowSurrogate(low)) return Fail(SyntaxError(first, "a surrogate without its other half"));
     code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
   } else if (IsLowSurrogate(code)) {
-    return SyntaxError(first, "a surrogate without its other half");
+    return Fail(SyntaxError(first, "a surrogate without its other half"));
   }
   AppendUtf8(code, out);
-  return absl::OkStatus();
+  return true;
 }
 
 // Stands on the backslash of "\uXXXX".
-absl::Status Reader::ReadHex(std::uint32_t* out) {
+bool Reader::ReadHex(std::uint32_t* out) {
   assert(text_.substr(at_, 2) == "\\u");
   const std::size_t first = at_;
   at_ += 2;
   std::uint32_t code = 0;
   for (int i = 0; i < 4; ++i, ++at_) {
     if (at_ >= text_.size() || !absl::ascii_isxdigit(text_[at_]))
-      return SyntaxError(first, "\\u needs four hexadecimal digits");
+      return Fail(SyntaxError(first, "\\u needs four hexadecimal digits"));
     const char c = absl::ascii_tolower(text_[at_]);
     code = code * 16 + static_cast<std::uint32_t>(c <= '9' ? c - '0' : c - 'a' + 10);
   }
   *out = code;
-  return absl::OkStatus();
+  return true;
 }
 
 }  // namespace maskd::json_internal

@@ -26,27 +26,29 @@ class Reader {
   absl::Status Read();
 
  private:
-  absl::Status ReadDocument();
-  absl::Status ReadValue();
-  absl::Status ReadWord();
-  absl::Status ReadNumber();
-  absl::Status ReadString(absl::string_view* out);
-  absl::Status ReadEscapes(std::size_t first, absl::string_view* out);
-  absl::Status ReadEscape(std::string* out);
-  absl::Status ReadUnicodeEscape(std::string* out);
-  absl::Status ReadHex(std::uint32_t* out);
-  absl::Status CheckCharacter();
-  absl::Status ReadKey(absl::string_view* out);
+  bool ReadDocument();
+  bool ReadValue();
+  bool ReadWord();
+  bool ReadNumber();
+  bool ReadString(absl::string_view* out);
+  bool ReadEscapes(std::size_t first, absl::string_view* out);
+  bool ReadEscape(std::string* out);
+  bool ReadUnicodeEscape(std::string* out);
+  bool ReadHex(std::uint32_t* out);
+  bool CheckCharacter();
+  bool ReadKey(absl::string_view* out);
   void NoteMember(JsonId object, absl::string_view key);
-  absl::Status Open(JsonType type);
-  absl::Status ToNextValue();
-  absl::Status ToNextElement(const Node& open);
-  absl::Status Expect(char c, absl::string_view what);
+  bool Open(JsonType type);
+  bool ToNextValue();
+  bool ToNextElement(const Node& open);
+  bool Expect(char c, absl::string_view what);
 
   JsonId AddNode(JsonType type);
   void SkipSpace();
   void SkipDigits();
   [[nodiscard]] bool Has(char c) const { return at_ < text_.size() && text_[at_] == c; }
+  // False, as what fails returns; Read() gives `error`.
+  bool Fail(absl::Status error);
   [[nodiscard]] absl::Status SyntaxError(std::size_t at, absl::string_view message) const;
 
   const std::int64_t max_depth_;
@@ -54,6 +56,7 @@ class Reader {
   const absl::string_view text_;
   std::size_t at_ = 0;
   absl::string_view key_;
+  absl::Status error_;
   std::vector<JsonId> open_;
 };
 
