@@ -46,14 +46,6 @@ absl::Status GrammarCache::CheckQueue() const {
   return pool_.waiting() < pool_.queue_limit() ? absl::OkStatus() : QueueFullError(pool_);
 }
 
-bool GrammarCache::Knows(const std::string& id) {
-  {
-    const MutexLock lock(&mutex_);
-    if (grammars_.Has(id) || errors_.Find(id, options_.clock->Now()).has_value()) return true;
-  }
-  return flights_.Has(id);
-}
-
 std::optional<Ticket> GrammarCache::FindKnown(const std::string& id) {
   if (GrammarPtr found = Use(id); found != nullptr) {
     Report(metrics::CacheOutcome::kHit);

@@ -72,9 +72,6 @@ class GrammarCache {
   // Whether a compile would find a place in the queue now. Errors: Get()'s.
   [[nodiscard]] absl::Status CheckQueue() const;
 
-  // Whether Get() would need no compile.
-  [[nodiscard]] bool Knows(const std::string& id) ABSL_LOCKS_EXCLUDED(mutex_);
-
   // Measures `id` again: for callers that have used a grammar for long.
   void Remeasure(const std::string& id, const GrammarPtr& grammar) ABSL_LOCKS_EXCLUDED(mutex_);
 

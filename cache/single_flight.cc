@@ -97,11 +97,6 @@ absl::StatusOr<Ticket> SingleFlight::Join(const std::string& key,
   return Ticket(this, *std::move(flight), key, Ticket::Origin::kStarted);
 }
 
-bool SingleFlight::Has(const std::string& key) const {
-  const MutexLock lock(&mutex_);
-  return flights_.contains(key);
-}
-
 absl::StatusOr<std::shared_ptr<SingleFlight::Flight>> SingleFlight::Start(
     const std::string& key, CompileWork work, WorkPool* pool, const WorkPool::Turn& turn) {
   auto flight = std::make_shared<Flight>();

@@ -94,9 +94,6 @@ class SingleFlight {
                               CompileWork work, WorkPool* pool, const WorkPool::Turn& turn)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Whether a compile of `key` is on its way.
-  [[nodiscard]] bool Has(const std::string& key) const ABSL_LOCKS_EXCLUDED(mutex_);
-
  private:
   std::optional<Ticket> JoinLocked(const std::string& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

@@ -24,7 +24,7 @@ constexpr std::int64_t kRetryAfterMs = 1000;
 // A turn costs 1 for each of these bytes, and this at most.
 constexpr std::int64_t kTurnBytes = 1024;
 constexpr std::int64_t kMostTurnCost = 64;
-// Callers whose costs are kept: as many as can wait. Where one more comes all begin anew.
+// Callers whose costs are kept: as many as can wait. Where one more comes the table is emptied.
 constexpr std::size_t kMaxCosts = ReceiveSlots::kMaxWaiting;
 
 absl::Status NoSlot(int count) {

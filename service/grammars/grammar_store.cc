@@ -217,7 +217,7 @@ absl::StatusOr<cache::Ticket> GrammarStore::GetTicket(ParsedSource parsed,
     return *std::move(known);
   Tenant* const tenant = caller.tenant.get();
   auto lease = std::make_shared<Tenant::Lease>();
-  if (tenant != nullptr && !cache_.Knows(id)) {
+  if (tenant != nullptr) {
     absl::StatusOr<Tenant::Lease> taken = tenant->Take(Tenant::Use::kCompile);
     if (!taken.ok()) return taken.status();
     *lease = *std::move(taken);

@@ -46,7 +46,7 @@ constexpr int kMinClientPingMs = 1'000;
 // Threads for calls that are neither Decode streams nor of health: a thousand callers may wait for
 // one compile.
 constexpr int kCallThreads = 1'280;
-// Of these, so many stay for the next calls: 10 MB at most (EmptyThreadCache()).
+// Those that stay for the next calls, with 10 MB at most (EmptyThreadCache()).
 constexpr int kIdleCallThreads = 128;
 // Such calls of one connection: none has them all.
 constexpr int kConnectionCalls = 512;
