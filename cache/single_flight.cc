@@ -1,3 +1,8 @@
+// A flight is a compile with those who wait for it: threads that sleep, and callers that are told.
+// Who is told is taken out of the flight under the lock and called without it, on the compile's
+// thread, so a caller may leave or ask again from there.
+//
+// Invariant  a flight is in the table until it has landed or its last caller has left.
 #include "cache/single_flight.h"
 
 #include <optional>
@@ -49,12 +54,13 @@ SingleFlight::Ticket& SingleFlight::Ticket::operator=(Ticket&& other) noexcept {
     flight_ = std::move(other.flight_);
     key_ = std::move(other.key_);
     origin_ = other.origin_;
+    listener_ = other.listener_;
   }
   return *this;
 }
 
 void SingleFlight::Ticket::Leave() {
-  if (owner_ != nullptr && flight_ != nullptr) owner_->Leave(key_, flight_);
+  if (owner_ != nullptr && flight_ != nullptr) owner_->Leave(key_, flight_, listener_);
   flight_ = nullptr;
 }
 
@@ -64,6 +70,18 @@ bool SingleFlight::Ticket::WaitUntil(Clock::TimePoint deadline) const {
   while (!flight_->done && owner_->clock_->Now() < deadline)
     owner_->clock_->WaitUntil(&flight_->landed, &owner_->mutex_, deadline);
   return flight_->done;
+}
+
+void SingleFlight::Ticket::WhenReady(std::function<void()> landed) {
+  if (owner_ != nullptr) {
+    const MutexLock lock(&owner_->mutex_);
+    if (!flight_->done) {
+      listener_ = ++flight_->last_listener;
+      flight_->listeners.emplace(listener_, std::move(landed));
+      return;
+    }
+  }
+  landed();
 }
 
 CompileResult SingleFlight::Ticket::result() const {
@@ -115,15 +133,26 @@ absl::StatusOr<std::shared_ptr<SingleFlight::Flight>> SingleFlight::Start(
 
 void SingleFlight::Land(const std::string& key, const std::shared_ptr<Flight>& flight,
                         CompileResult result) {
-  const MutexLock lock(&mutex_);
-  flight->result = std::move(result);
-  flight->done = true;
-  Forget(key, flight);
-  flight->landed.NotifyAll();
+  std::map<std::uint64_t, std::function<void()>> listeners;
+  {
+    const MutexLock lock(&mutex_);
+    flight->result = std::move(result);
+    flight->done = true;
+    Forget(key, flight);
+    listeners.swap(flight->listeners);
+    flight->landed.NotifyAll();
+  }
+  for (const auto& [number, landed] : listeners) landed();
 }
 
-void SingleFlight::Leave(const std::string& key, const std::shared_ptr<Flight>& flight) {
+void SingleFlight::Leave(const std::string& key, const std::shared_ptr<Flight>& flight,
+                         std::uint64_t listener) {
+  std::function<void()> untold;  // outlives the lock: what it holds may leave, too
   const MutexLock lock(&mutex_);
+  if (const auto found = flight->listeners.find(listener); found != flight->listeners.end()) {
+    untold = std::move(found->second);
+    flight->listeners.erase(found);
+  }
   if (--flight->waiters > 0 || flight->done) return;
   flight->cancelled.store(true, std::memory_order_relaxed);
   Forget(key, flight);

@@ -3,7 +3,8 @@
 // Leaving   a caller that gives up drops its ticket; the others go on waiting, whoever came first.
 //           When the last one leaves, the compile is cancelled, or never begun, and the key is
 //           free.
-// Deadline  each caller says until when it waits.
+// Deadline  each caller says until when it waits, or is told when there is a result and needs no
+//           thread meanwhile.
 // Threads   any; a ticket belongs to one thread at a time.
 // Ownership tickets must not outlive their SingleFlight, nor that its WorkPool; but the pool must
 //           be gone before the SingleFlight's memory is, since jobs use it: declare the pool after
@@ -12,7 +13,9 @@
 #define MASKD_CACHE_SINGLE_FLIGHT_H_
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,6 +68,10 @@ class SingleFlight {
     [[nodiscard]] bool ready() const { return WaitUntil(Clock::TimePoint::min()); }
     // Waits for the result; false when `deadline` came first.
     bool WaitUntil(Clock::TimePoint deadline) const;
+    // Calls `landed` once the result is there: before this returns where it is, else on the thread
+    // that compiled, with no lock held. At most once a ticket. A ticket that leaves may still be
+    // told, if its compile ends at that time.
+    void WhenReady(std::function<void()> landed);
     // Requires ready().
     [[nodiscard]] CompileResult result() const;
     [[nodiscard]] Origin origin() const { return origin_; }
@@ -78,6 +85,7 @@ class SingleFlight {
     std::shared_ptr<Flight> flight_;  // null: moved from
     std::string key_;
     Origin origin_;
+    std::uint64_t listener_ = 0;  // of the flight; 0: none
   };
 
   // `clock` decides when a wait is over.
@@ -104,6 +112,8 @@ class SingleFlight {
     bool done = false;
     CompileResult result = absl::UnknownError("still compiling");
     CondVar landed;
+    std::uint64_t last_listener = 0;
+    std::map<std::uint64_t, std::function<void()>> listeners = {};  // in the order they came
     WorkPool* pool = nullptr;
     WorkPool::JobId job = 0;
   };
@@ -113,7 +123,7 @@ class SingleFlight {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Land(const std::string& key, const std::shared_ptr<Flight>& flight, CompileResult result)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  void Leave(const std::string& key, const std::shared_ptr<Flight>& flight)
+  void Leave(const std::string& key, const std::shared_ptr<Flight>& flight, std::uint64_t listener)
       ABSL_LOCKS_EXCLUDED(mutex_);
   void Forget(const std::string& key, const std::shared_ptr<Flight>& flight)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <latch>
 #include <map>
+#include <memory>
 #include <new>
 #include <optional>
 #include <thread>
@@ -116,6 +117,71 @@ TEST(GrammarCacheTest, AThousandCallersOneCompile) {
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(compiles, 1);
   EXPECT_EQ(right, 1000);
+}
+
+// A caller that asked to be told needs no thread, and hears of its compile's end once.
+TEST(GrammarCacheTest, TellsWhoAskedOnceThereIsAResult) {
+  GrammarCache cache(TestOptions(), nullptr);
+  std::latch goes_on(1);
+  const CompileWork work = [&](const std::atomic<bool>&) -> CompileResult {
+    goes_on.wait();
+    return FakeGrammar(3);
+  };
+  constexpr int kCallers = 100;
+  std::vector<absl::StatusOr<Ticket>> tickets;
+  std::vector<int> told(kCallers);
+  std::latch all_told(kCallers);
+  for (int i = 0; i < kCallers; ++i) tickets.push_back(cache.Get("a", work));
+  for (std::size_t i = 0; i < kCallers; ++i) {
+    tickets[i]->WhenReady([&, i] {
+      told[i] += tickets[i]->ready() ? 1 : 100;
+      all_told.count_down();
+    });
+  }
+  goes_on.count_down();
+  all_told.wait();
+  EXPECT_EQ(told, std::vector<int>(kCallers, 1));
+  int here = 0;
+  tickets[0]->WhenReady([&] { ++here; });
+  EXPECT_EQ(here, 1) << "it is there";
+  cache.Get("a", work)->WhenReady([&] { ++here; });
+  EXPECT_EQ(here, 2) << "it was known";
+}
+
+TEST(GrammarCacheTest, WhoLeavesIsToldNothing) {
+  GrammarCache cache(TestOptions(), nullptr);
+  std::latch goes_on(1);
+  std::latch told(1);
+  const CompileWork work = [&](const std::atomic<bool>&) -> CompileResult {
+    goes_on.wait();
+    return FakeGrammar(3);
+  };
+  std::optional<Ticket> stays(*cache.Get("a", work));
+  // What is told holds the ticket that it is told of, and another one.
+  auto leaves = std::make_shared<Ticket>(*cache.Get("a", work));
+  auto held = std::make_shared<Ticket>(*cache.Get("a", work));
+  leaves->WhenReady([held] { FAIL() << "it has left"; });
+  held.reset();
+  leaves.reset();
+  stays->WhenReady([&] {
+    stays.reset();
+    told.count_down();
+  });
+  goes_on.count_down();
+  told.wait();
+  EXPECT_FALSE(stays.has_value());
+}
+
+TEST(GrammarCacheTest, ACompileThatNobodyWaitsForTellsNobody) {
+  GrammarCache cache(TestOptions(), nullptr);
+  std::latch begun(1);
+  std::latch cancelled_seen(1);
+  {
+    absl::StatusOr<Ticket> ticket = cache.Get("a", RunsUntilCancelled(&begun, &cancelled_seen));
+    ticket->WhenReady([] { FAIL() << "it has left"; });
+    begun.wait();
+  }
+  cancelled_seen.wait();
 }
 
 TEST(GrammarCacheTest, TheFirstCallersLeavingDoesNotFailTheRest) {
