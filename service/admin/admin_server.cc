@@ -26,15 +26,6 @@ constexpr int kMaxRequestBytes = 64 << 10;
 constexpr int kKeepaliveMs = 10'000;
 constexpr int kKeepaliveTimeoutMs = 5'000;
 
-// The bounds of calls, as UnaryCalls has them: so that each that can be open has room.
-Config BoundsOf(const Config& config) {
-  Config bounds = config;
-  bounds.max_message_bytes = kMaxRequestBytes;
-  bounds.max_receiving_bytes = std::int64_t{kThreads} * kMaxRequestBytes;
-  bounds.max_unread_reply_bytes = kThreads * AdminService::kReplyBytes;
-  return bounds;
-}
-
 void SetArguments(const Config& config, grpc::ServerBuilder* builder) {
   builder->SetMaxReceiveMessageSize(kMaxRequestBytes);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
@@ -78,9 +69,12 @@ absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(const Config& co
 AdminServer::AdminServer(const Config& config, AdminView::Parts parts, std::string version,
                          Admission* admission)
     : gate_(&connections_, admission),
-      calls_(BoundsOf(config),
-             [this](const grpc::ServerContextBase& context) { return gate_.AdmitAdmin(context); }),
-      service_(AdminView(std::move(parts)), std::move(version), &calls_),
+      service_(
+          AdminView(std::move(parts)), std::move(version),
+          [this](const grpc::ServerContextBase& context) {
+            return gate_.AdmitAdmin(context).status();
+          },
+          kThreads),
       ports_(config, &connections_, Audience::kAdmins) {}
 
 absl::Status AdminServer::Listen() {

@@ -27,7 +27,6 @@
 #include "service/callers/admission.h"
 #include "service/callers/connections.h"
 #include "service/calls/gate.h"
-#include "service/calls/unary_calls.h"
 #include "service/config/config.h"
 #include "service/ports/ports.h"
 
@@ -60,7 +59,6 @@ class AdminServer {
 
   Connections connections_;
   const Gate gate_;
-  UnaryCalls calls_;
   AdminService service_;
   std::unique_ptr<grpc::ServerCompletionQueue> sockets_;
   std::unique_ptr<grpc::Server> server_;  // its threads use all of the above

@@ -12,10 +12,12 @@
 
 #include <unistd.h>
 
+#include "grammar_core/base/memory_reserve.h"
 #include "grammar_core/compile/compiled_grammar.h"
 #include "grammar_core/mask/mask_store.h"
 #include "memory/process_memory.h"
 #include "service/base/errors.h"
+#include "service/wire/status_map.h"
 
 namespace maskd::service {
 namespace {
@@ -151,17 +153,35 @@ absl::StatusOr<GrammarOrder> OrderOf(v1::GrammarOrder order) {
 
 }  // namespace
 
+// At its end the call's reply counts no more, however that is.
+struct AdminService::Uncounted {
+  UnreadReplies* unread;
+  const void* call;
+  // Gives the bytes back.
+  ~Uncounted() { unread->Remove(call); }
+};
+
 // The reply is counted at its most before anything is looked at: one who does not read his replies
 // then has those that are counted, and causes no more work.
 template <typename Request, typename Response, typename Answer>
 grpc::Status AdminService::Serve(grpc::ServerContext* context, Call<Request, Response>* call,
                                  Answer answer) {
-  return calls_->Serve(
-      context, call,
-      [&](const Request& request, const UnaryCalls::Begun& /*begun*/, Response* response) {
-        if (absl::Status room = calls_->CountReply(context, kReplyBytes); !room.ok()) return room;
-        return answer(request, response);
-      });
+  const absl::Status status = OrOutOfMemory([&]() -> absl::Status {
+    if (absl::Status admitted = admit_(*context); !admitted.ok()) return admitted;
+    Request request;
+    if (!call->Read(&request)) {
+      return context->IsCancelled() ? absl::CancelledError("cancelled")
+                                    : BadField("", "the call has no message of its kind");
+    }
+    absl::Status room = unread_.Add(context, kReplyBytes, [context] { context->TryCancel(); });
+    if (!room.ok()) return room;
+    const Uncounted uncounted{&unread_, context};
+    Response response;
+    const absl::Status answered = answer(request, &response);
+    if (answered.ok()) call->Write(response);  // returns when it is sent or cannot be
+    return answered;
+  });
+  return ToGrpcStatus(status);
 }
 
 grpc::Status AdminService::StreamedGetServer(

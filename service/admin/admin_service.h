@@ -1,10 +1,13 @@
 // AdminService of maskd/v1: what the server does now, for whoever runs it.
 //
+// Bounds   replies that lie unread, by their bytes (unread_replies.h). A call has a thread of
+//          gRPC's and its message, so who serves this bounds its threads.
 // Threads  any number of calls at once.
 #ifndef MASKD_SERVICE_ADMIN_ADMIN_SERVICE_H_
 #define MASKD_SERVICE_ADMIN_ADMIN_SERVICE_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -14,7 +17,7 @@
 
 #include "maskd/v1/admin_service.grpc.pb.h"
 #include "service/admin/admin_view.h"
-#include "service/calls/unary_calls.h"
+#include "service/callers/unread_replies.h"
 
 namespace maskd::service {
 
@@ -24,9 +27,15 @@ class AdminService final : public v1::AdminService::StreamedUnaryService {
   // What a reply costs until it is sent, at most: the message and its bytes, of the largest page.
   static constexpr std::int64_t kReplyBytes = std::int64_t{512} << 10;
 
-  // `calls` is not owned.
-  AdminService(AdminView view, std::string version, UnaryCalls* calls)
-      : view_(std::move(view)), version_(std::move(version)), calls_(calls) {}
+  // Whether a call's caller may call.
+  using Admit = std::function<absl::Status(const grpc::ServerContextBase& context)>;
+
+  // Of `max_calls` at once none lacks room for its reply.
+  AdminService(AdminView view, std::string version, Admit admit, int max_calls)
+      : view_(std::move(view)),
+        version_(std::move(version)),
+        admit_(std::move(admit)),
+        unread_(max_calls * kReplyBytes) {}
 
   template <typename Request, typename Response>
   using Call = grpc::ServerUnaryStreamer<Request, Response>;
@@ -42,6 +51,8 @@ class AdminService final : public v1::AdminService::StreamedUnaryService {
       Call<v1::ListGrammarsRequest, v1::ListGrammarsResponse>* call) override;
 
  private:
+  struct Uncounted;
+
   void TellServer(v1::GetServerResponse* response) const;
   absl::Status TellStreams(const v1::ListStreamsRequest& request,
                            v1::ListStreamsResponse* response) const;
@@ -53,7 +64,8 @@ class AdminService final : public v1::AdminService::StreamedUnaryService {
 
   const AdminView view_;
   const std::string version_;
-  UnaryCalls* const calls_;
+  const Admit admit_;
+  UnreadReplies unread_;
 };
 
 }  // namespace maskd::service

@@ -1,11 +1,10 @@
-// Who holds a slot is in a list by age, so the fresh ones are at its end. Who waits sleeps until
-// whoever gives a slot back gives it one. The oldest of them also wakes when a fresh slot gets
-// stale, or when a holder has had its time. So 1,000 who wait cost what one does, and who sends
-// slowly is only ended by somebody who needs the slot.
+// Who holds a slot is in a list by age, so the fresh ones are at its end. Whoever gives a slot back
+// gives it to the one whose turn it is. What time brings is seen by Look(), which the thread of the
+// calls' queue calls between two events. So 1,000 who wait cost what one does, and who sends slowly
+// is only ended by somebody who needs the slot.
 //
-// Who wakes whom  a slot that is given back wakes the one whose turn it is. The oldest that waits
-//                 wakes its successor when it goes.
-// May block       Take(), for at most twice kPatience.
+// Invariant  a waiter is in waiters_ and in turns_, or in neither.
+// May block  nothing.
 #include "service/callers/receive_slots.h"
 
 #include <algorithm>
@@ -36,30 +35,27 @@ absl::Status NoSlot(int count) {
 
 }  // namespace
 
-absl::StatusOr<ReceiveSlots::Slot> ReceiveSlots::Take(const std::string& owner,
-                                                      std::function<void()> cancel) {
-  const MutexLock lock(&mutex_);
-  const Clock::TimePoint now = clock_->Now();
-  if (waiters_.empty() && !IsFull() && FreshUntil() <= now)
-    return Slot(this, Hold(now, std::move(cancel)));
-  if (std::ssize(waiters_) >= kMaxWaiting) return NoSlot(count_);
-
-  Waiter waiter{.cancel = std::move(cancel)};
-  const std::uint64_t id = ++last_id_;
-  const auto place = waiters_.insert(waiters_.end(), &waiter);
-  turns_.Add(id, owner, CostOf(owner), [this, &waiter]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    waiter.holder = Hold(clock_->Now(), std::move(waiter.cancel));
-    waiter.has_slot = true;
-    waiter.changed.NotifyOne();
-  });
-  // Twice: a late holder is cancelled when the first has passed, and has still to go.
-  WaitFor(&waiter, now + 2 * kPatience);
-  const bool was_oldest = place == waiters_.begin();
-  waiters_.erase(place);
-  if (was_oldest && !waiters_.empty()) waiters_.front()->changed.NotifyOne();
-  if (waiter.has_slot) return Slot(this, waiter.holder);
-  turns_.Remove(id);
-  return NoSlot(count_);
+void ReceiveSlots::Take(const std::string& owner, std::function<void()> cancel, Taken taken) {
+  std::vector<News> news;
+  {
+    const MutexLock lock(&mutex_);
+    const Clock::TimePoint now = clock_->Now();
+    if (waiters_.empty() && !IsFull() && FreshUntil() <= now) {
+      news.push_back({std::move(taken), Slot(this, Hold(now, std::move(cancel)))});
+    } else if (std::ssize(waiters_) >= kMaxWaiting) {
+      news.push_back({std::move(taken), NoSlot(count_)});
+    } else {
+      // Twice: a late holder is cancelled when the first has passed, and has still to go.
+      waiters_.push_back({++last_id_, now + 2 * kPatience, std::move(cancel), std::move(taken)});
+      const auto place = std::prev(waiters_.end());
+      turns_.Add(last_id_, owner, CostOf(owner), [this, place]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+        next_ = std::move(*place);
+        waiters_.erase(place);
+      });
+      Share(now, &news);
+    }
+  }
+  Tell(std::move(news));
 }
 
 void ReceiveSlots::Charge(const std::string& owner, std::int64_t bytes) {
@@ -83,18 +79,25 @@ int ReceiveSlots::waiting() {
   return static_cast<int>(waiters_.size());
 }
 
-void ReceiveSlots::WaitFor(Waiter* waiter, Clock::TimePoint end) {
-  while (!waiter->has_slot) {
+Clock::TimePoint ReceiveSlots::Look() {
+  std::vector<News> news;
+  Clock::TimePoint next = Clock::TimePoint::max();
+  {
+    const MutexLock lock(&mutex_);
     const Clock::TimePoint now = clock_->Now();
-    if (now >= end) return;
-    if (waiters_.front() != waiter) {
-      clock_->WaitUntil(&waiter->changed, &mutex_, end);
-      continue;
-    }
-    Share(now);
-    if (waiter->has_slot) return;
-    clock_->WaitUntil(&waiter->changed, &mutex_, std::min(end, NextLook(now)));
+    Share(now, &news);
+    Refuse(now, &news);
+    // One that is given back may make room at any time, for a call that is not fresh by then.
+    if (!waiters_.empty()) next = std::min(now + kFresh, waiters_.front().end);
+    if (!waiters_.empty() && IsFull()) CancelLate(now);
+    if (!waiters_.empty() && !IsFull()) next = std::min(next, FreshUntil());
   }
+  Tell(std::move(news));
+  return next;
+}
+
+void ReceiveSlots::Tell(std::vector<News> news) {
+  for (News& each : news) each.taken(std::move(each.slot));
 }
 
 bool ReceiveSlots::IsFull() const { return std::ssize(holders_) >= count_; }
@@ -109,26 +112,39 @@ ReceiveSlots::HolderAt ReceiveSlots::Hold(Clock::TimePoint now, std::function<vo
   return holders_.insert(holders_.end(), {now, std::move(cancel)});
 }
 
-void ReceiveSlots::Share(Clock::TimePoint now) {
-  while (!turns_.empty() && !IsFull() && FreshUntil() <= now) turns_.Take()();
+void ReceiveSlots::Share(Clock::TimePoint now, std::vector<News>* news) {
+  while (!turns_.empty() && !IsFull() && FreshUntil() <= now) {
+    turns_.Take()();
+    news->push_back({std::move(next_.taken), Slot(this, Hold(now, std::move(next_.cancel)))});
+  }
 }
 
-Clock::TimePoint ReceiveSlots::NextLook(Clock::TimePoint now) {
-  if (!IsFull()) return FreshUntil();
+void ReceiveSlots::Refuse(Clock::TimePoint now, std::vector<News>* news) {
+  while (!waiters_.empty() && waiters_.front().end <= now) {
+    turns_.Remove(waiters_.front().id);
+    news->push_back({std::move(waiters_.front().taken), NoSlot(count_)});
+    waiters_.pop_front();
+  }
+}
+
+void ReceiveSlots::CancelLate(Clock::TimePoint now) {
   for (Holder& holder : holders_) {
     if (holder.cancel == nullptr) continue;
-    if (holder.since + kPatience > now) return holder.since + kPatience;
+    if (holder.since + kPatience > now) return;
     // Once: it gives the slot back by itself when its call has ended.
     std::exchange(holder.cancel, nullptr)();
   }
-  return now + kPatience;
 }
 
 void ReceiveSlots::GiveBack(HolderAt holder) {
-  const MutexLock lock(&mutex_);
-  holders_.erase(holder);
-  --held_;
-  Share(clock_->Now());
+  std::vector<News> news;
+  {
+    const MutexLock lock(&mutex_);
+    holders_.erase(holder);
+    --held_;
+    Share(clock_->Now(), &news);
+  }
+  Tell(std::move(news));
 }
 
 }  // namespace maskd::service

@@ -1,16 +1,18 @@
 // Which unary calls may receive their message now.
 //
-//   absl::StatusOr<ReceiveSlots::Slot> slot =
-//       slots.Take(TurnOwner(caller), [context] { context->TryCancel(); });
+//   slots.Take(TurnOwner(caller), [context] { context->TryCancel(); },
+//              [call](absl::StatusOr<ReceiveSlots::Slot> slot) { call->Receive(slot); });
+//   next_look = slots.Look();
 //
 // Bounds   so many at once that their largest messages fit into a bound of bytes. Few of these may
-//          be younger than kFresh: each has a thread that computes, and more of them than there are
-//          processors would only keep everybody else of the process waiting.
+//          be younger than kFresh: more messages at work than there are processors would only keep
+//          everybody else of the process waiting.
 // Waiting  a call that finds no slot waits for one, up to kMaxWaiting of them for kPatience each;
-//          further ones are refused. Callers have their turns by work_turns.h, so who makes one
-//          call waits for one call of each other caller. What a call brings is not known before it
-//          is read, so a caller's turn costs what its call before has brought: who sends little
-//          goes before all who send much.
+//          further ones are refused. It holds no thread. Callers have their turns by work_turns.h,
+//          so who makes one call waits for one call of each other caller. What a call brings is not
+//          known before it is read, so a caller's turn costs what its call before has brought: who
+//          sends little goes before all who send much.
+// Time     passes for those who wait when somebody looks.
 // Slow     who sends slowly, or never, is in nobody's way after kFresh. It has its slot for as long
 //          as there are others: where one waits and all are held, calls that have had kPatience are
 //          cancelled, the oldest first.
@@ -25,6 +27,7 @@
 #include <list>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -74,10 +77,18 @@ class ReceiveSlots {
     HolderAt holder_;
   };
 
+  // Told once, with no lock held. Errors: RESOURCE_EXHAUSTED with a retry hint.
+  using Taken = std::function<void(absl::StatusOr<Slot> slot)>;
+
   // `owner` is whose turn the call takes. `cancel` ends the call; it is called at most once, while
-  // the slot is held. Errors: RESOURCE_EXHAUSTED with a retry hint.
-  absl::StatusOr<Slot> Take(const std::string& owner, std::function<void()> cancel)
+  // the slot is held. `taken` is called before this returns, or later by whoever gives a slot back
+  // or looks.
+  void Take(const std::string& owner, std::function<void()> cancel, Taken taken)
       ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Does what is due: gives slots to those whose turn it is, cancels who has had its time, refuses
+  // who has waited in vain. When to look again; the end of time where nobody waits.
+  Clock::TimePoint Look() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // What the call of `owner` has brought: what its next turn costs.
   void Charge(const std::string& owner, std::int64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -89,13 +100,19 @@ class ReceiveSlots {
   [[nodiscard]] int waiting() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  // A call without a slot, in Take(). The oldest one looks at the clock for all.
+  // A call without a slot.
   struct Waiter {
+    std::uint64_t id;
+    Clock::TimePoint end;  // it waits until then
     std::function<void()> cancel;
-    HolderAt holder = {};
-    bool has_slot = false;
-    CondVar changed = {};
+    Taken taken;
   };
+  // Who is to be told what, once the lock is given back.
+  struct News {
+    Taken taken;
+    absl::StatusOr<Slot> slot;
+  };
+  static void Tell(std::vector<News> news);
 
   [[nodiscard]] std::int64_t CostOf(const std::string& owner) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -106,22 +123,22 @@ class ReceiveSlots {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void GiveBack(HolderAt holder) ABSL_LOCKS_EXCLUDED(mutex_);
   // Gives slots to those whose turn it is, as far as there are.
-  void Share(Clock::TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Until the waiter has a slot, or `end`.
-  void WaitFor(Waiter* waiter, Clock::TimePoint end) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // When there may be a slot though nobody gives one back. Cancels whoever has had its time.
-  Clock::TimePoint NextLook(Clock::TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Share(Clock::TimePoint now, std::vector<News>* news) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Cancels those who have had their time.
+  void CancelLate(Clock::TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Refuse(Clock::TimePoint now, std::vector<News>* news) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const int count_;
   const int at_work_;
   Clock* const clock_;
   std::atomic<int> held_ = 0;  // changed with the lock held
   Mutex mutex_;
-  std::list<Holder> holders_ ABSL_GUARDED_BY(mutex_);   // the oldest first
-  std::list<Waiter*> waiters_ ABSL_GUARDED_BY(mutex_);  // the oldest first
-  cache::WorkTurns turns_ ABSL_GUARDED_BY(mutex_);      // of the waiters
+  std::list<Holder> holders_ ABSL_GUARDED_BY(mutex_);  // the oldest first
+  std::list<Waiter> waiters_ ABSL_GUARDED_BY(mutex_);  // the oldest first
+  cache::WorkTurns turns_ ABSL_GUARDED_BY(mutex_);     // of the waiters
   // Of callers whose turn costs more than the least. At most kMaxCosts.
   absl::flat_hash_map<std::string, std::int64_t> costs_ ABSL_GUARDED_BY(mutex_);
+  Waiter next_ ABSL_GUARDED_BY(mutex_) = {};  // whose turn it is, within Share()
   std::uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -1,73 +1,72 @@
 // Three methods that differ in their messages alone. What they do is in compile_calls.h, which
-// knows no gRPC; here is how a call's caller, its message and its leaving are found.
+// knows no gRPC.
 #include "service/calls/compile_service.h"
 
-#include <chrono>
 #include <cstdint>
-#include <string>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
 
-#include "grammar_core/base/error.h"
-#include "grammar_core/base/memory_reserve.h"
+#include "maskd/v1/compile_service.pb.h"
 
 namespace maskd::service {
 namespace {
 
-// Replies that nobody counts: so many can wait as there are threads.
+// Replies that nobody counts: so many can wait as there are calls.
 constexpr std::int64_t kSmallReplyBytes = 16 << 10;
 
-// Asked when the call begins to wait, and while it does.
-absl::Status WhyLeft(const grpc::ServerContext& context, UnaryCalls::Begun& begun) {
-  begun.EndTurn();
-  if (!context.IsCancelled()) return absl::OkStatus();
-  return context.deadline() <= std::chrono::system_clock::now()
-             ? ErrorAt(absl::StatusCode::kDeadlineExceeded, "", "DEADLINE", "the deadline passed")
-             : ErrorAt(absl::StatusCode::kCancelled, "", "CANCELLED", "the caller cancelled");
+// One call of a method.
+template <typename Request, typename Response>
+class Work final : public CallWork {
+ public:
+  explicit Work(CompileCalls* calls) : calls_(calls) {}
+
+  absl::Status Begin(CallView& call, grpc::ByteBuffer* message) override {
+    if (absl::Status read = ReadMessage(message, &request_); !read.ok()) return read;
+    absl::StatusOr<CompileCalls::Asked> asked = calls_->Ask(request_, call.caller());
+    if (asked.ok()) asked_.emplace(*std::move(asked));
+    return asked.status();
+  }
+
+  cache::Ticket* awaited() override { return &asked_->grammar.ticket; }
+
+  // A large reply is counted once it is known and before it is sent; twice its bytes, for the
+  // message and what gRPC makes of it. Where there is no room for it the caller is told to come
+  // again.
+  absl::Status Answer(CallView& call, const absl::Status& left, grpc::ByteBuffer* reply) override {
+    Response response;
+    absl::Status status = CompileCalls::Answer(request_, call.caller(), *asked_, left, &response);
+    if (!status.ok()) return status;
+    const auto bytes = static_cast<std::int64_t>(response.ByteSizeLong());
+    if (bytes > kSmallReplyBytes) status = call.CountReply(2 * bytes);
+    return status.ok() ? WriteMessage(response, reply) : status;
+  }
+
+  [[nodiscard]] bool answers_quickly() const override {
+    return std::is_same_v<Request, v1::CompileRequest>;
+  }
+
+ private:
+  CompileCalls* const calls_;
+  Request request_;
+  std::optional<CompileCalls::Asked> asked_;
+};
+
+template <typename Request, typename Response>
+CallMethod MethodOf(CompileCalls* calls) {
+  return [calls] { return std::make_unique<Work<Request, Response>>(calls); };
 }
 
 }  // namespace
 
-grpc::Status CompileService::StreamedCompile(grpc::ServerContext* context,
-                                             Call<v1::CompileRequest, v1::CompileResponse>* call) {
-  return calls_->Serve(
-      context, call, [&](const auto& request, UnaryCalls::Begun& begun, auto* response) {
-        const auto why_left = [&] { return WhyLeft(*context, begun); };
-        return End(OrOutOfMemory(
-                       [&] { return work_.Compile(request, begun.caller(), why_left, response); }),
-                   context, response);
-      });
-}
-
-grpc::Status CompileService::StreamedCheck(grpc::ServerContext* context,
-                                           Call<v1::CheckRequest, v1::CheckResponse>* call) {
-  return calls_->Serve(
-      context, call, [&](const auto& request, UnaryCalls::Begun& begun, auto* response) {
-        const auto why_left = [&] { return WhyLeft(*context, begun); };
-        return End(
-            OrOutOfMemory([&] { return work_.Check(request, begun.caller(), why_left, response); }),
-            context, response);
-      });
-}
-
-grpc::Status CompileService::StreamedExplain(grpc::ServerContext* context,
-                                             Call<v1::ExplainRequest, v1::ExplainResponse>* call) {
-  return calls_->Serve(
-      context, call, [&](const auto& request, UnaryCalls::Begun& begun, auto* response) {
-        const auto why_left = [&] { return WhyLeft(*context, begun); };
-        return End(OrOutOfMemory(
-                       [&] { return work_.Explain(request, begun.caller(), why_left, response); }),
-                   context, response);
-      });
-}
-
-// A large reply is counted once it is known and before it is sent; twice its bytes, for the message
-// and what gRPC makes of it. Where there is no room for it the caller is told to come again.
-absl::Status CompileService::End(absl::Status status, const grpc::ServerContext* context,
-                                 google::protobuf::Message* response) const {
-  if (status.ok()) {
-    const auto bytes = static_cast<std::int64_t>(response->ByteSizeLong());
-    if (bytes > kSmallReplyBytes) status = calls_->CountReply(context, 2 * bytes);
-  }
-  return status;
+void CompileService::AddTo(UnaryCalls* calls) {
+  calls->Add("/maskd.v1.CompileService/Compile",
+             MethodOf<v1::CompileRequest, v1::CompileResponse>(&work_));
+  calls->Add("/maskd.v1.CompileService/Check",
+             MethodOf<v1::CheckRequest, v1::CheckResponse>(&work_));
+  calls->Add("/maskd.v1.CompileService/Explain",
+             MethodOf<v1::ExplainRequest, v1::ExplainResponse>(&work_));
 }
 
 }  // namespace maskd::service

@@ -4,11 +4,6 @@
 #ifndef MASKD_SERVICE_CALLS_COMPILE_SERVICE_H_
 #define MASKD_SERVICE_CALLS_COMPILE_SERVICE_H_
 
-#include "absl/status/status.h"
-#include "google/protobuf/message.h"
-#include <grpcpp/server_context.h>
-
-#include "maskd/v1/compile_service.grpc.pb.h"
 #include "service/calls/unary_calls.h"
 #include "service/grammars/grammar_store.h"
 #include "service/grammars/tokenizer_shelf.h"
@@ -17,30 +12,17 @@
 namespace maskd::service {
 
 // CompileService of maskd/v1 over gRPC.
-class CompileService final : public v1::CompileService::StreamedUnaryService {
+class CompileService {
  public:
   // Nothing is owned.
-  CompileService(const TokenizerShelf* tokenizers, GrammarStore* grammars, UnaryCalls* calls)
-      : work_(tokenizers, grammars), calls_(calls) {}
+  CompileService(const TokenizerShelf* tokenizers, GrammarStore* grammars)
+      : work_(tokenizers, grammars) {}
 
-  template <typename Request, typename Response>
-  using Call = grpc::ServerUnaryStreamer<Request, Response>;
-
-  // gRPC calls these, on its own threads.
-  grpc::Status StreamedCompile(grpc::ServerContext* context,
-                               Call<v1::CompileRequest, v1::CompileResponse>* call) override;
-  grpc::Status StreamedCheck(grpc::ServerContext* context,
-                             Call<v1::CheckRequest, v1::CheckResponse>* call) override;
-  grpc::Status StreamedExplain(grpc::ServerContext* context,
-                               Call<v1::ExplainRequest, v1::ExplainResponse>* call) override;
+  // Adds its methods. This must outlive their calls.
+  void AddTo(UnaryCalls* calls);
 
  private:
-  // Ends a call with its reply, unless it does not fit among those that nobody has read.
-  absl::Status End(absl::Status status, const grpc::ServerContext* context,
-                   google::protobuf::Message* response) const;
-
   CompileCalls work_;
-  UnaryCalls* const calls_;
 };
 
 }  // namespace maskd::service

@@ -55,17 +55,17 @@ absl::Status OfStream(absl::Status status) {
 
 }  // namespace
 
-void DecodeStream::Accept(const DecodeHost* host, RawMaskService* service,
+void DecodeStream::Accept(const DecodeHost* host, RawMethods* methods,
                           grpc::ServerCompletionQueue* queue, int* live) {
-  auto* const stream = new DecodeStream(host, service, queue, live);  // deletes itself
+  auto* const stream = new DecodeStream(host, methods, queue, live);  // deletes itself
   CallEvent* const done = &stream->operations_[kDone];
   stream->context_.AsyncNotifyWhenDone(done);
-  service->RequestDecode(&stream->context_, &stream->call_, queue, queue, stream->Begin(kAccepted));
+  methods->Request(0, &stream->context_, &stream->call_, queue, queue, stream->Begin(kAccepted));
 }
 
-DecodeStream::DecodeStream(const DecodeHost* host, RawMaskService* service,
+DecodeStream::DecodeStream(const DecodeHost* host, RawMethods* methods,
                            grpc::ServerCompletionQueue* queue, int* live)
-    : host_(host), service_(service), queue_(queue), live_(live) {
+    : host_(host), methods_(methods), queue_(queue), live_(live) {
   for (int kind = 0; kind < kKindCount; ++kind)
     operations_[static_cast<std::size_t>(kind)].Is(this, static_cast<Kind>(kind));
   ++*live_;
@@ -194,7 +194,7 @@ bool DecodeStream::is_wanted() const { return !ended_.has_value() && !broken_ &&
 void DecodeStream::Begun() {
   ++pending_;  // kDone comes for every call
   // Another one waits to be accepted before this one is looked at.
-  Accept(host_, service_, queue_, live_);
+  Accept(host_, methods_, queue_, live_);
   absl::StatusOr<Caller> caller = host_->gate->Admit(context_);
   if (!caller.ok()) return End(caller.status());
   caller_ = *std::move(caller);

@@ -41,15 +41,15 @@
 #include <grpcpp/alarm.h>
 #include <grpcpp/completion_queue.h>
 #include <grpcpp/server_context.h>
-#include <grpcpp/support/async_stream.h>
 #include <grpcpp/support/byte_buffer.h>
 
-#include "maskd/v1/mask_service.grpc.pb.h"
+#include "maskd/v1/mask_service.pb.h"
 #include "ring/shared_memory.h"
 #include "service/callers/caller.h"
 #include "service/calls/call_event.h"
 #include "service/calls/gate.h"
 #include "service/calls/memory_stream.h"
+#include "service/calls/raw_methods.h"
 #include "service/grammars/tokenizer_shelf.h"
 #include "service/streams/fair_turns.h"
 #include "service/streams/memory_offers.h"
@@ -61,11 +61,6 @@
 #include "service/wire/step_exchange.h"
 
 namespace maskd::service {
-
-// The service as gRPC sees it: Decode is asked for by the queues, in raw bytes; GetLoad is a unary
-// call as others.
-using RawMaskService = v1::MaskService::WithRawMethod_Decode<
-    v1::MaskService::WithStreamedUnaryMethod_GetLoad<v1::MaskService::Service>>;
 
 // What all Decode calls of a server use. Nothing is owned.
 struct DecodeHost {
@@ -99,9 +94,10 @@ class DecodeStream {
   // The replies' bytes, past which no further one is made.
   static constexpr std::int64_t kMaxQueuedBytes = 16 << 20;
 
-  // Asks for the next call on `queue`; another one is asked for when it comes. `*live` counts the
-  // streams of the queue, this one and those to come; it is changed on the queue's thread alone.
-  static void Accept(const DecodeHost* host, RawMaskService* service,
+  // Asks for the next call of the first of `methods` on `queue`; another one is asked for when it
+  // comes. `*live` counts the streams of the queue, this one and those to come; it is changed on
+  // the queue's thread alone.
+  static void Accept(const DecodeHost* host, RawMethods* methods,
                      grpc::ServerCompletionQueue* queue, int* live);
 
   DecodeStream(const DecodeStream&) = delete;
@@ -143,7 +139,7 @@ class DecodeStream {
     Kind kind_ = kKindCount;
   };
 
-  DecodeStream(const DecodeHost* host, RawMaskService* service, grpc::ServerCompletionQueue* queue,
+  DecodeStream(const DecodeHost* host, RawMethods* methods, grpc::ServerCompletionQueue* queue,
                int* live);
   ~DecodeStream();
 
@@ -192,13 +188,13 @@ class DecodeStream {
   void Report() const;
 
   const DecodeHost* const host_;
-  RawMaskService* const service_;
+  RawMethods* const methods_;
   grpc::ServerCompletionQueue* const queue_;
   int* const live_;
   const std::shared_ptr<FairTurns::Share> share_ = std::make_shared<FairTurns::Share>();
 
   grpc::ServerContext context_;
-  grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer> call_{&context_};
+  RawCall call_{&context_};
   std::array<Operation, kKindCount> operations_;
   std::array<grpc::Alarm, kKindCount> alarms_;  // those of the notices
   std::atomic<int> pending_ = 0;                // completions to come

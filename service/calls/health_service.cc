@@ -14,13 +14,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include <grpc/grpc.h>
 #include <grpcpp/alarm.h>
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/async_stream.h>
 #include <grpcpp/support/async_unary_call.h>
 
 #include "service/calls/call_event.h"
+#include "service/calls/event_queue.h"
 
 namespace maskd::service {
 namespace {
@@ -30,17 +30,6 @@ using grpc::health::v1::HealthCheckResponse;
 
 grpc::Status NoSuchName() {
   return {grpc::StatusCode::NOT_FOUND, "service: is not one of this server's names"};
-}
-
-// One whose thread waits for its events alone, and for no socket.
-std::unique_ptr<grpc::CompletionQueue> MakeEventQueue() {
-  grpc_init();
-  const grpc_completion_queue_attributes attributes = {GRPC_CQ_CURRENT_VERSION, GRPC_CQ_NEXT,
-                                                       GRPC_CQ_NON_POLLING, nullptr};
-  auto queue = std::make_unique<grpc::CompletionQueue>(grpc_completion_queue_create(
-      grpc_completion_queue_factory_lookup(&attributes), &attributes, nullptr));
-  grpc_shutdown();  // the queue has the library's use of its own
-  return queue;
 }
 
 // An event that calls a method of its owner.

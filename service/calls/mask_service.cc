@@ -69,7 +69,7 @@ bool Next(grpc::ServerCompletionQueue* events, Clock::Duration awake, ring::Yiel
 }
 
 // Adds an event of a queue to those that wait: it came after `since`.
-void AddTo(FairTurns* turns, void* tag, bool ok, Clock::TimePoint since) {
+void AddEvent(FairTurns* turns, void* tag, bool ok, Clock::TimePoint since) {
   turns->Add({static_cast<CallEvent*>(tag)->share(), tag, ok, since});
 }
 
@@ -79,19 +79,17 @@ void AddWaiting(grpc::ServerCompletionQueue* events, Clock::TimePoint looked, Fa
   bool ok = false;
   while (events->AsyncNext(&tag, &ok, gpr_inf_past(GPR_CLOCK_MONOTONIC)) ==
          grpc::CompletionQueue::GOT_EVENT) {
-    AddTo(turns, tag, ok, looked);
+    AddEvent(turns, tag, ok, looked);
   }
 }
 
 }  // namespace
 
-grpc::Status LoadService::StreamedGetLoad(
-    grpc::ServerContext* context,
-    grpc::ServerUnaryStreamer<v1::GetLoadRequest, v1::GetLoadResponse>* call) {
-  return calls_->Serve(
-      context, call,
-      [this](const auto& request, const UnaryCalls::Begun& /*begun*/, auto* response) {
-        const auto load = streams_->GetLoad(
+void MaskService::AddTo(UnaryCalls* calls) {
+  calls->AddAtOnce<v1::GetLoadRequest, v1::GetLoadResponse>(
+      "/maskd.v1.MaskService/GetLoad",
+      [this](const auto& request, CallView& /*call*/, auto* response) {
+        const auto load = streams_.GetLoad(
             request.has_stream_number() ? std::optional(request.stream_number()) : std::nullopt);
         if (!load.ok()) return load.status();
         response->set_open_streams(static_cast<std::uint32_t>(load->placed));
@@ -101,8 +99,7 @@ grpc::Status LoadService::StreamedGetLoad(
 }
 
 MaskService::MaskService(const Config& config, const TokenizerShelf* tokenizers,
-                         GrammarStore* grammars, const Gate* gate, UnaryCalls* calls,
-                         metrics::Metrics* metrics)
+                         GrammarStore* grammars, const Gate* gate, metrics::Metrics* metrics)
     : thread_count_(static_cast<int>(config.stream_threads)),
       streams_(StreamLimitsOf(config)),
       long_step_threads_(kLongWorkNiceness),
@@ -121,8 +118,9 @@ MaskService::MaskService(const Config& config, const TokenizerShelf* tokenizers,
             .long_step_threads = &long_step_threads_,
             .offers = &offers_,
             .gate = gate,
-            .queued_bytes = &queued_bytes_},
-      service_(&streams_, calls) {}
+            .queued_bytes = &queued_bytes_} {
+  methods_.Add("/maskd.v1.MaskService/Decode");
+}
 
 MaskService::~MaskService() {
   Join();
@@ -137,7 +135,7 @@ MaskService::~MaskService() {
 }
 
 void MaskService::Listen(grpc::ServerBuilder* builder) {
-  builder->RegisterService(&service_);
+  builder->RegisterService(&methods_);
   for (int i = 0; i < thread_count_; ++i) {
     queues_.push_back(std::make_unique<Queue>());
     queues_.back()->events = builder->AddCompletionQueue();
@@ -147,7 +145,7 @@ void MaskService::Listen(grpc::ServerBuilder* builder) {
 absl::Status MaskService::Start(const AcceptOthers& accept_others) {
   accept_others(queues_.front()->events.get(), &queues_.front()->live_others);
   for (const std::unique_ptr<Queue>& queue : queues_)
-    DecodeStream::Accept(&host_, &service_, queue->events.get(), &queue->live_streams);
+    DecodeStream::Accept(&host_, &methods_, queue->events.get(), &queue->live_streams);
   try {
     for (const std::unique_ptr<Queue>& queue : queues_)
       queue->thread = std::thread([this, &queue = *queue] { Serve(&queue); });
@@ -174,7 +172,7 @@ void MaskService::Serve(Queue* queue) const {
       bool ok = false;
       bool was_there = false;
       if (!Next(queue->events.get(), awake, &yielding, &now, &tag, &ok, &was_there)) return;
-      AddTo(&turns, tag, ok, was_there ? looked : Clock::TimePoint::max());
+      AddEvent(&turns, tag, ok, was_there ? looked : Clock::TimePoint::max());
       looked = Clock::TimePoint::max();
     }
     const FairTurns::Event event = turns.Next();

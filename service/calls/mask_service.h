@@ -36,35 +36,20 @@
 
 namespace maskd::service {
 
-// What gRPC calls of MaskService beside the streams.
-class LoadService final : public RawMaskService {
- public:
-  // Nothing is owned.
-  LoadService(const StreamRegistry* streams, UnaryCalls* calls)
-      : streams_(streams), calls_(calls) {}
-
-  // On a thread of gRPC's.
-  grpc::Status StreamedGetLoad(
-      grpc::ServerContext* context,
-      grpc::ServerUnaryStreamer<v1::GetLoadRequest, v1::GetLoadResponse>* call) override;
-
- private:
-  const StreamRegistry* const streams_;
-  UnaryCalls* const calls_;
-};
-
 // The Decode streams of a server.
 class MaskService {
  public:
   // Nothing is owned.
   MaskService(const Config& config, const TokenizerShelf* tokenizers, GrammarStore* grammars,
-              const Gate* gate, UnaryCalls* calls, metrics::Metrics* metrics);
+              const Gate* gate, metrics::Metrics* metrics);
   // Join()s. The server must be gone.
   ~MaskService();
   MaskService(const MaskService&) = delete;
   MaskService& operator=(const MaskService&) = delete;
 
-  // Registers the service and its queues.
+  // Adds what there is to call beside the streams. This must outlive those calls.
+  void AddTo(UnaryCalls* calls);
+  // Registers the streams and their queues.
   void Listen(grpc::ServerBuilder* builder);
   // Lends memory to streams that come over the Unix socket at `path`. Before Start(). Errors: those
   // of MemoryOffers.
@@ -118,7 +103,7 @@ class MaskService {
   MemoryOffers offers_;
   std::atomic<std::int64_t> queued_bytes_ = 0;
   const DecodeHost host_;
-  LoadService service_;
+  RawMethods methods_;
   std::vector<std::unique_ptr<Queue>> queues_;
 };
 

@@ -1,5 +1,5 @@
 // Answers from a vocabulary that is loaded, page by page. A page of tokens may be megabytes, so it
-// is counted before it is made (unary_calls.h).
+// is counted before it is made (call_work.h).
 #include "service/calls/tokenizer_service.h"
 
 #include <algorithm>
@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
-#include "grammar_core/base/memory_reserve.h"
 #include "service/base/errors.h"
 #include "service/wire/response_writer.h"
 
@@ -31,31 +30,26 @@ int PageSize(int asked, int absent, int most) {
 
 }  // namespace
 
-grpc::Status TokenizerService::StreamedListTokenizers(
-    grpc::ServerContext* context,
-    Call<v1::ListTokenizersRequest, v1::ListTokenizersResponse>* call) {
-  return calls_->Serve(context, call,
-                       [this](const auto& request, const UnaryCalls::Begun& /*begun*/,
-                              auto* response) { return DoListTokenizers(request, response); });
-}
-
-grpc::Status TokenizerService::StreamedGetTokenizer(
-    grpc::ServerContext* context, Call<v1::GetTokenizerRequest, v1::GetTokenizerResponse>* call) {
-  return calls_->Serve(context, call,
-                       [this](const auto& request, const UnaryCalls::Begun& /*begun*/,
-                              auto* response) { return DoGetTokenizer(request, response); });
-}
-
-grpc::Status TokenizerService::StreamedListTokens(
-    grpc::ServerContext* context, Call<v1::ListTokensRequest, v1::ListTokensResponse>* call) {
-  return calls_->Serve(
-      context, call, [&](const auto& request, const UnaryCalls::Begun& /*begun*/, auto* response) {
-        return DoListTokens(request, context, response);
+void TokenizerService::AddTo(UnaryCalls* calls) {
+  calls->AddAtOnce<v1::ListTokenizersRequest, v1::ListTokenizersResponse>(
+      "/maskd.v1.TokenizerService/ListTokenizers",
+      [this](const auto& request, CallView& /*call*/, auto* response) {
+        return ListTokenizers(request, response);
+      });
+  calls->AddAtOnce<v1::GetTokenizerRequest, v1::GetTokenizerResponse>(
+      "/maskd.v1.TokenizerService/GetTokenizer",
+      [this](const auto& request, CallView& /*call*/, auto* response) {
+        return GetTokenizer(request, response);
+      });
+  calls->AddAtOnce<v1::ListTokensRequest, v1::ListTokensResponse>(
+      "/maskd.v1.TokenizerService/ListTokens",
+      [this](const auto& request, CallView& call, auto* response) {
+        return ListTokens(request, call, response);
       });
 }
 
-absl::Status TokenizerService::DoGetTokenizer(const v1::GetTokenizerRequest& request,
-                                              v1::GetTokenizerResponse* response) const {
+absl::Status TokenizerService::GetTokenizer(const v1::GetTokenizerRequest& request,
+                                            v1::GetTokenizerResponse* response) const {
   const TokenizerStorePtr tokenizers = tokenizers_->now();
   // Held by `tokenizers`, so a reload meanwhile does not take it away.
   const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers->Find(request.name());
@@ -66,8 +60,8 @@ absl::Status TokenizerService::DoGetTokenizer(const v1::GetTokenizerRequest& req
 
 // A reload between two pages may change the list; a page token that no longer fits is refused, and
 // the client begins again.
-absl::Status TokenizerService::DoListTokenizers(const v1::ListTokenizersRequest& request,
-                                                v1::ListTokenizersResponse* response) const {
+absl::Status TokenizerService::ListTokenizers(const v1::ListTokenizersRequest& request,
+                                              v1::ListTokenizersResponse* response) const {
   if (request.page_size() < 0) return BadField("page_size", "is below 0");
   const TokenizerStorePtr tokenizers = tokenizers_->now();
   // A page token is the index to go on with.
@@ -85,9 +79,8 @@ absl::Status TokenizerService::DoListTokenizers(const v1::ListTokenizersRequest&
   return absl::OkStatus();
 }
 
-absl::Status TokenizerService::DoListTokens(const v1::ListTokensRequest& request,
-                                            const grpc::ServerContext* context,
-                                            v1::ListTokensResponse* response) const {
+absl::Status TokenizerService::ListTokens(const v1::ListTokensRequest& request, CallView& call,
+                                          v1::ListTokensResponse* response) const {
   const TokenizerStorePtr tokenizers = tokenizers_->now();
   const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers->Find(request.tokenizer());
   if (!tokenizer.ok()) return tokenizer.status();
@@ -101,7 +94,7 @@ absl::Status TokenizerService::DoListTokens(const v1::ListTokensRequest& request
   const int count = PageSize(request.page_size(), kMaxTokens, kMaxTokens);
   const int end = std::min(vocabulary.size() - request.first_id(), count) + request.first_id();
   const std::int64_t bytes = kTokenBytes * (end - request.first_id());
-  if (absl::Status room = calls_->CountReply(context, bytes); !room.ok()) return room;
+  if (absl::Status room = call.CountReply(bytes); !room.ok()) return room;
   WriteTokens(vocabulary, request.first_id(), end, response);
   return absl::OkStatus();
 }

@@ -1,35 +1,45 @@
-// What all of our unary calls have in common: when each may send its message, and how much of their
-// replies may lie unread. They are served as gRPC's "streamed unary" calls, so that a message is
-// read when we say so, and not as it comes.
+// All of a server's unary calls: when each may send its message, where its work is done, and how
+// much of their replies may lie unread. No call has a thread: one thread takes the events of all,
+// and few threads do what they compute.
 //
 // Refused  whatever ends a call with an error is counted here, once, by its code and reason.
-// Bounds   messages that are being received: as many as there are slots (receive_slots.h), each of
-//          at most max_message_bytes. Replies: by their bytes (unread_replies.h).
-// Turns    a call keeps its slot until it has its answer or says that it waits for others. So few
-//          calls compute at once, and one more is not behind all that have come before it.
-// Threads  any number of calls, each on its own.
+// Bounds   calls that are open: UnaryHost::kMostOpen. Messages that are being received: as many as
+//          there are slots (receive_slots.h), each of at most max_message_bytes. Replies: by their
+//          bytes (unread_replies.h).
+// Turns    a call keeps its slot until its message is read and its work is begun, and is worked at
+//          by few threads (call_threads.h): one more is not behind all that have come before it.
+// Queues   calls come by a queue of the streams, whose thread passes them on; the thread of the
+//          events waits for no socket. In the packaged gRPC one thread of a process at a time looks
+//          at all sockets, and a second one would be handed the messages of the streams first.
+// Order    Add() each method, Listen(), the server is built, Start(), Accept(); the server is shut
+//          down, Join().
 #ifndef MASKD_SERVICE_CALLS_UNARY_CALLS_H_
 #define MASKD_SERVICE_CALLS_UNARY_CALLS_H_
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/server_builder.h>
 #include <grpcpp/server_context.h>
-#include <grpcpp/support/sync_stream.h>
 
-#include "grammar_core/base/memory_reserve.h"
 #include "memory/account.h"
 #include "metrics/registry.h"
+#include "service/base/activity.h"
 #include "service/base/pools.h"
 #include "service/callers/caller.h"
 #include "service/callers/receive_slots.h"
 #include "service/callers/unread_replies.h"
+#include "service/calls/call_work.h"
+#include "service/calls/unary_call.h"
 #include "service/config/config.h"
 
 namespace maskd::service {
@@ -37,113 +47,57 @@ namespace maskd::service {
 // What the unary calls of a server share.
 class UnaryCalls {
  public:
-  // Who a call's caller is, and whether it may call.
+  // As UnaryHost::admit.
   using Admit = std::function<absl::StatusOr<Caller>(const grpc::ServerContextBase& context)>;
+
   // What is refused is counted in `metrics`, unless it is null. `forget`, unless it is empty, is
   // called behind a large message on the thread that read it: it may be idle from there on.
   UnaryCalls(const Config& config, Admit admit, metrics::Metrics* metrics = nullptr,
              std::function<void()> forget = {});
+  // Join()s. The server must be gone.
+  ~UnaryCalls();
+  UnaryCalls(const UnaryCalls&) = delete;
+  UnaryCalls& operator=(const UnaryCalls&) = delete;
 
-  // A call whose request has been read.
-  class Begun {
-   public:
-    Begun(const Caller* caller, ReceiveSlots::Slot slot)
-        : caller_(caller), slot_(std::move(slot)) {}
-    [[nodiscard]] const Caller& caller() const { return *caller_; }
-    // From here on it waits for others, or works for long: its turn is over. Again: nothing.
-    void EndTurn() { slot_.reset(); }
-
-   private:
-    const Caller* const caller_;
-    std::optional<ReceiveSlots::Slot> slot_;
-  };
-
-  // Admits the caller, reads the request, calls run(request, begun, &response), an absl::Status,
-  // and sends the response, if that was OK. RESOURCE_EXHAUSTED where any of that ran out of memory.
+  // `name` as RawMethods::Add() says.
+  void Add(std::string name, CallMethod method);
+  // A method that waits for nothing: run(request, call, &response), an absl::Status; `call` is a
+  // CallView.
   template <typename Request, typename Response, typename Run>
-  grpc::Status Serve(grpc::ServerContext* context,
-                     grpc::ServerUnaryStreamer<Request, Response>* call, Run run) {
-    const Running running(&running_);
-    std::int64_t bytes = 0;
-    const absl::Status status = OrOutOfMemory([&] { return DoServe(context, call, run, &bytes); });
-    if (bytes > kLargeBytes && forget_ != nullptr) forget_();
-    return End(status);
+  void AddAtOnce(std::string name, Run run) {
+    const auto kept = std::make_shared<const Run>(std::move(run));
+    Add(std::move(name),
+        [kept] { return std::make_unique<WorkAtOnce<Request, Response, Run>>(kept.get()); });
   }
 
-  // Counts a reply of `bytes` for the call, before it is made or as soon as its size is known,
-  // until it is sent. Errors: those of UnreadReplies::Add(), and nothing is counted.
-  absl::Status CountReply(const grpc::ServerContext* context, std::int64_t bytes);
+  // Registers the methods.
+  void Listen(grpc::ServerBuilder* builder);
+  // Errors: UNAVAILABLE (no thread).
+  absl::Status Start();
+  // Takes calls that come by `queue`, once it is served. `*live` counts what waits there, and is
+  // changed on the queue's thread alone.
+  void Accept(grpc::ServerCompletionQueue* queue, int* live);
+  // Waits for the end of the calls.
+  void Join();
 
-  // Calls that are being served: each has a thread of gRPC's. Any thread.
-  [[nodiscard]] int running() const { return running_.load(std::memory_order_relaxed); }
-  // Messages that are being received, and replies that lie unread. Any thread.
+  // Calls that are being served, until they are answered. Any thread.
+  [[nodiscard]] int running() const { return host_.running.load(std::memory_order_relaxed); }
+  // Those, messages that are being received, and replies that lie unread. Any thread.
   [[nodiscard]] std::vector<Pool> pools() const;
   // For figures.
-  [[nodiscard]] const ReceiveSlots& slots() const { return slots_; }
-  [[nodiscard]] const UnreadReplies& unread() const { return unread_; }
+  [[nodiscard]] const ReceiveSlots& slots() const { return host_.slots; }
+  [[nodiscard]] const UnreadReplies& unread() const { return host_.unread; }
   // Bytes of requests that were read and are being answered.
-  [[nodiscard]] const memory::Account& received() const { return received_; }
+  [[nodiscard]] const memory::Account& received() const { return host_.received; }
+  // Since when the thread of the events is at what it does; nothing when it waits. Any thread.
+  [[nodiscard]] std::optional<Clock::TimePoint> busy_since() const { return activity_.since(); }
 
  private:
-  // A call that is being served, however it ends.
-  class Running {
-   public:
-    explicit Running(std::atomic<int>* count) : count_(count) {
-      count_->fetch_add(1, std::memory_order_relaxed);
-    }
-    Running(const Running&) = delete;
-    Running& operator=(const Running&) = delete;
-    ~Running() { count_->fetch_sub(1, std::memory_order_relaxed); }
+  void Serve();
 
-   private:
-    std::atomic<int>* const count_;
-  };
-
-  // Messages behind which a thread keeps no memory for its next call.
-  static constexpr std::int64_t kLargeBytes = 4 << 10;
-
-  // At its end the call's reply counts no more.
-  struct Uncounted {
-    UnreadReplies* unread;
-    const void* call;
-    // However the call ends.
-    ~Uncounted() { unread->Remove(call); }
-  };
-
-  template <typename Request, typename Response, typename Run>
-  absl::Status DoServe(grpc::ServerContext* context,
-                       grpc::ServerUnaryStreamer<Request, Response>* call, const Run& run,
-                       std::int64_t* bytes) {
-    const absl::StatusOr<Caller> caller = admit_(*context);
-    if (!caller.ok()) return caller.status();
-    Request request;
-    absl::StatusOr<ReceiveSlots::Slot> slot =
-        Receive(context, *caller, [&] { return call->Read(&request); });
-    if (!slot.ok()) return slot.status();
-    Begun begun(&*caller, *std::move(slot));
-    *bytes = static_cast<std::int64_t>(request.ByteSizeLong());
-    slots_.Charge(TurnOwner(*caller), *bytes);
-    const memory::Charge received(&received_, *bytes);
-    const Uncounted uncounted{&unread_, context};
-    Response response;
-    const absl::Status status = run(request, begun, &response);
-    begun.EndTurn();
-    if (status.ok()) call->Write(response);  // returns when it is sent or cannot be
-    return status;
-  }
-
-  absl::StatusOr<ReceiveSlots::Slot> Receive(const grpc::ServerContext* context,
-                                             const Caller& caller,
-                                             const std::function<bool()>& read);
-  [[nodiscard]] grpc::Status End(const absl::Status& status) const;
-
-  const Admit admit_;
-  metrics::Metrics* const metrics_;
-  const std::function<void()> forget_;
-  std::atomic<int> running_ = 0;
-  ReceiveSlots slots_;
-  memory::Account received_;
-  UnreadReplies unread_;
+  UnaryHost host_;
+  Activity activity_;  // of the events' thread
+  std::thread thread_;
 };
 
 }  // namespace maskd::service

@@ -20,7 +20,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include <grpcpp/health_check_service_interface.h>
-#include <grpcpp/resource_quota.h>
 #include <grpcpp/server_builder.h>
 
 #include "grammar_core/frontend/front_end.h"
@@ -43,12 +42,7 @@ using std::chrono::milliseconds;
 constexpr int kKeepaliveMs = 10'000;
 constexpr int kKeepaliveTimeoutMs = 5'000;
 constexpr int kMinClientPingMs = 1'000;
-// Threads for calls that are neither Decode streams nor of health: a thousand callers may wait for
-// one compile.
-constexpr int kCallThreads = 1'280;
-// Those that stay for the next calls, with 10 MB at most (EmptyThreadCache()).
-constexpr int kIdleCallThreads = 128;
-// Such calls of one connection: none has them all.
+// Calls of one connection that are neither Decode streams nor of health: none has them all.
 constexpr int kConnectionCalls = 512;
 
 constexpr const char* kServices[] = {"maskd.v1.CompileService", "maskd.v1.MaskService",
@@ -101,12 +95,6 @@ void SetArguments(const Config& config, grpc::ServerBuilder* builder) {
   builder->SetDefaultCompressionAlgorithm(GRPC_COMPRESS_NONE);
   for (const auto algorithm : {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP})
     builder->SetCompressionAlgorithmSupportStatus(algorithm, false);
-  grpc::ResourceQuota quota("maskd");
-  quota.SetMaxThreads(kCallThreads);
-  builder->SetResourceQuota(quota);
-  // With gRPC's 2 each call of a burst would have a thread made for it, and unmade.
-  builder->SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MAX_POLLERS,
-                               kIdleCallThreads);
 }
 
 }  // namespace
@@ -145,9 +133,9 @@ Server::Server(const Config& config, const MemoryPlan& plan, memory::Accountant:
       calls_(
           config, [this](const grpc::ServerContextBase& context) { return gate_.Admit(context); },
           &metrics_, [this] { accountant_.EmptyThreadCache(); }),
-      compile_service_(&tokenizers_, &grammars_, &calls_),
-      mask_service_(config, &tokenizers_, &grammars_, &gate_, &calls_, &metrics_),
-      tokenizer_service_(&tokenizers_, &calls_),
+      compile_service_(&tokenizers_, &grammars_),
+      mask_service_(config, &tokenizers_, &grammars_, &gate_, &metrics_),
+      tokenizer_service_(&tokenizers_),
       ports_(config_, &connections_),
       stalls_(milliseconds(config.stall_ms), [this](bool stalled) { SetLive(!stalled); }) {}
 
@@ -241,7 +229,6 @@ std::vector<Pool> Server::Pools() {
   std::vector<Pool> all = mask_service_.pools();
   for (const std::vector<Pool>& pools : {grammars_.pools(), calls_.pools(), connections_.pools()})
     all.insert(all.end(), pools.begin(), pools.end());
-  all.push_back({"calls", calls_.running(), kCallThreads});
   return all;
 }
 
@@ -254,6 +241,7 @@ Server::~Server() {
   health_.Stop();
   server_->Shutdown(std::chrono::system_clock::now());
   mask_service_.Join();
+  calls_.Join();
   health_.Join();
 }
 
@@ -263,9 +251,11 @@ absl::Status Server::Listen() {
   grpc::EnableDefaultHealthCheckService(false);  // ours says why
   const auto builder = BuilderWithoutPlugins();
   SetArguments(config_, builder.get());
-  builder->RegisterService(&compile_service_);
+  compile_service_.AddTo(&calls_);
+  mask_service_.AddTo(&calls_);
+  tokenizer_service_.AddTo(&calls_);
+  calls_.Listen(builder.get());
   mask_service_.Listen(builder.get());
-  builder->RegisterService(&tokenizer_service_);
   health_.Listen(builder.get());
   ports_.SetUp(builder.get());
   server_ = builder->BuildAndStart();
@@ -288,8 +278,11 @@ absl::Status Server::Listen() {
 
 absl::Status Server::StartServices() {
   if (absl::Status started = health_.Start(); !started.ok()) return started;
-  return mask_service_.Start(
-      [this](grpc::ServerCompletionQueue* queue, int* live) { health_.Accept(queue, live); });
+  if (absl::Status started = calls_.Start(); !started.ok()) return started;
+  return mask_service_.Start([this](grpc::ServerCompletionQueue* queue, int* live) {
+    health_.Accept(queue, live);
+    calls_.Accept(queue, live);
+  });
 }
 
 absl::Status Server::ListenForMetrics() {
@@ -368,6 +361,7 @@ void Server::SetReady(bool ready) {
 
 void Server::WatchStalls() {
   stalls_.Add("accept_loop", [this] { return ports_.activity().since(); });
+  stalls_.Add("call_thread", [this] { return calls_.busy_since(); });
   stalls_.Add("compile_thread", [this] { return grammars_.compiling_since(); });
   for (int i = 0; i < mask_service_.thread_count(); ++i) {
     stalls_.Add(absl::StrCat("stream_thread_", i),
@@ -419,6 +413,7 @@ void Server::Drain() {
                     std::max(std::chrono::duration_cast<milliseconds>(left), milliseconds(0)));
   server_->Wait();
   mask_service_.Join();
+  calls_.Join();
   health_.Join();
   LogEvent("stopped", {});
 }

@@ -1,9 +1,9 @@
 // Compile, Check and Explain are one walk with three ends: find the tokenizer, read the target,
 // have it compiled or found, and then say what was asked of it.
 //
-// Waiting  a thread a call, which the server's quota bounds. A caller that has left must be found
-//          within 10 ms when it waits alone, since its compile goes on for nobody; when hundreds
-//          wait they share a number of looks a second.
+// Waiting  on a thread of the program's own, where a call is made in one step. Who has left must
+//          be found within 10 ms when it waits alone, since its compile goes on for nobody;
+//          when hundreds wait they share a number of looks a second.
 // Invariant  a target that could be read is audited once, whatever becomes of it.
 #include "service/wire/compile_calls.h"
 
@@ -63,9 +63,19 @@ class OneMore {
   std::atomic<int>* const count_;
 };
 
+// What became of a call's compile, once it is audited.
+template <typename Request>
+cache::CompileResult Take(const Request& request, const Caller& caller,
+                          const CompileCalls::Asked& asked, const absl::Status& left) {
+  cache::CompileResult grammar =
+      left.ok() ? asked.grammar.ticket.result() : cache::CompileResult(left);
+  Audit(caller, VerbOf(request), asked.target, asked.grammar.id, grammar.status());
+  return grammar;
+}
+
 }  // namespace
 
-cache::CompileResult CompileCalls::Await(const cache::Ticket& ticket, const WhyLeft& why_left) {
+absl::Status CompileCalls::Await(const cache::Ticket& ticket, const WhyLeft& why_left) {
   // The more wait, the longer each sleeps between two looks.
   const OneMore waits(&waiting_);
   absl::Status left = why_left();
@@ -75,62 +85,65 @@ cache::CompileResult CompileCalls::Await(const cache::Ticket& ticket, const WhyL
     is_there = ticket.WaitUntil(Clock::Steady()->Now() + look);
     if (!is_there) left = why_left();
   }
-  return left.ok() ? ticket.result() : cache::CompileResult(left);
+  return left;
 }
 
 template <typename Request>
-absl::StatusOr<CompileCalls::Compiled> CompileCalls::Get(const Request& request,
-                                                         const Caller& caller,
-                                                         const WhyLeft& why_left) {
+absl::StatusOr<CompileCalls::Asked> CompileCalls::Ask(const Request& request,
+                                                      const Caller& caller) {
   TokenizerStorePtr tokenizers = tokenizers_->now();
   const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers->Find(request.tokenizer());
   if (!tokenizer.ok()) return tokenizer.status();
-  const absl::StatusOr<GrammarTarget> target = ReadTarget(request);
+  absl::StatusOr<GrammarTarget> target = ReadTarget(request);
   if (!target.ok()) return target.status();
-  const absl::StatusOr<GrammarStore::Request> pending =
-      grammars_->Get(*target, **tokenizer, caller);
-  if (!pending.ok()) {
-    Audit(caller, VerbOf(request), *target, target->id, pending.status());
-    return pending.status();
+  absl::StatusOr<GrammarStore::Request> grammar = grammars_->Get(*target, **tokenizer, caller);
+  if (!grammar.ok()) {
+    Audit(caller, VerbOf(request), *target, target->id, grammar.status());
+    return grammar.status();
   }
-  cache::CompileResult grammar = Await(pending->ticket, why_left);
-  Audit(caller, VerbOf(request), *target, pending->id, grammar.status());
+  return Asked{std::move(tokenizers), *tokenizer, *std::move(target), *std::move(grammar)};
+}
+
+template absl::StatusOr<CompileCalls::Asked> CompileCalls::Ask(const v1::CompileRequest& request,
+                                                               const Caller& caller);
+template absl::StatusOr<CompileCalls::Asked> CompileCalls::Ask(const v1::CheckRequest& request,
+                                                               const Caller& caller);
+template absl::StatusOr<CompileCalls::Asked> CompileCalls::Ask(const v1::ExplainRequest& request,
+                                                               const Caller& caller);
+
+absl::Status CompileCalls::Answer(const v1::CompileRequest& request, const Caller& caller,
+                                  const Asked& asked, const absl::Status& left,
+                                  v1::CompileResponse* response) {
+  const cache::CompileResult grammar = Take(request, caller, asked, left);
   if (!grammar.ok()) return grammar.status();
-  return Compiled{std::move(tokenizers), *tokenizer, *std::move(grammar),
-                  pending->ticket.origin() == cache::Ticket::Origin::kKnown};
-}
-
-absl::Status CompileCalls::Compile(const v1::CompileRequest& request, const Caller& caller,
-                                   const WhyLeft& why_left, v1::CompileResponse* response) {
-  const absl::StatusOr<Compiled> compiled = Get(request, caller, why_left);
-  if (!compiled.ok()) return compiled.status();
-  response->set_grammar_id(compiled->grammar->id());
-  response->set_from_cache(compiled->from_cache);
-  for (const Diagnostic& warning : compiled->grammar->warnings())
+  response->set_grammar_id((*grammar)->id());
+  response->set_from_cache(asked.grammar.ticket.origin() == cache::Ticket::Origin::kKnown);
+  for (const Diagnostic& warning : (*grammar)->warnings())
     WriteWarning(warning, response->add_warnings());
-  WriteCosts(compiled->grammar->costs(), response->mutable_costs());
-  response->set_tokenizer_hash(compiled->tokenizer->vocabulary().hash());
+  WriteCosts((*grammar)->costs(), response->mutable_costs());
+  response->set_tokenizer_hash(asked.tokenizer->vocabulary().hash());
   return absl::OkStatus();
 }
 
-absl::Status CompileCalls::Check(const v1::CheckRequest& request, const Caller& caller,
-                                 const WhyLeft& why_left, v1::CheckResponse* response) {
-  const absl::StatusOr<Compiled> compiled = Get(request, caller, why_left);
-  if (!compiled.ok()) return compiled.status();
-  const absl::StatusOr<CheckOutcome> outcome =
-      RunCheck(request, compiled->grammar, *compiled->tokenizer);
+absl::Status CompileCalls::Answer(const v1::CheckRequest& request, const Caller& caller,
+                                  const Asked& asked, const absl::Status& left,
+                                  v1::CheckResponse* response) {
+  const cache::CompileResult grammar = Take(request, caller, asked, left);
+  if (!grammar.ok()) return grammar.status();
+  const absl::StatusOr<CheckOutcome> outcome = RunCheck(request, *grammar, *asked.tokenizer);
   if (!outcome.ok()) return outcome.status();
-  response->set_grammar_id(compiled->grammar->id());
-  WriteCheck(*outcome, compiled->tokenizer->vocabulary(), response);
+  response->set_grammar_id((*grammar)->id());
+  WriteCheck(*outcome, asked.tokenizer->vocabulary(), response);
   return absl::OkStatus();
 }
 
-absl::Status CompileCalls::Explain(const v1::ExplainRequest& request, const Caller& caller,
-                                   const WhyLeft& why_left, v1::ExplainResponse* response) {
-  const absl::StatusOr<Compiled> compiled = Get(request, caller, why_left);
-  if (!compiled.ok()) return compiled.status();
-  const CompiledGrammar& grammar = *compiled->grammar;
-  absl::StatusOr<std::string> forced = Matcher(compiled->grammar).ForcedBytes(kForcedPrefixBytes);
+absl::Status CompileCalls::Answer(const v1::ExplainRequest& request, const Caller& caller,
+                                  const Asked& asked, const absl::Status& left,
+                                  v1::ExplainResponse* response) {
+  const cache::CompileResult result = Take(request, caller, asked, left);
+  if (!result.ok()) return result.status();
+  const CompiledGrammar& grammar = **result;
+  absl::StatusOr<std::string> forced = Matcher(*result).ForcedBytes(kForcedPrefixBytes);
   if (!forced.ok()) return forced.status();
   response->set_grammar_id(grammar.id());
   response->set_kind(grammar.source().kind);
@@ -141,6 +154,30 @@ absl::Status CompileCalls::Explain(const v1::ExplainRequest& request, const Call
   for (const Diagnostic& bound : grammar.bounds()) WriteWarning(bound, response->add_bounds());
   response->set_forced_prefix(*std::move(forced));
   return absl::OkStatus();
+}
+
+template <typename Request, typename Response>
+absl::Status CompileCalls::Run(const Request& request, const Caller& caller,
+                               const WhyLeft& why_left, Response* response) {
+  const absl::StatusOr<Asked> asked = Ask(request, caller);
+  if (!asked.ok()) return asked.status();
+  const absl::Status left = Await(asked->grammar.ticket, why_left);
+  return Answer(request, caller, *asked, left, response);
+}
+
+absl::Status CompileCalls::Compile(const v1::CompileRequest& request, const Caller& caller,
+                                   const WhyLeft& why_left, v1::CompileResponse* response) {
+  return Run(request, caller, why_left, response);
+}
+
+absl::Status CompileCalls::Check(const v1::CheckRequest& request, const Caller& caller,
+                                 const WhyLeft& why_left, v1::CheckResponse* response) {
+  return Run(request, caller, why_left, response);
+}
+
+absl::Status CompileCalls::Explain(const v1::ExplainRequest& request, const Caller& caller,
+                                   const WhyLeft& why_left, v1::ExplainResponse* response) {
+  return Run(request, caller, why_left, response);
 }
 
 }  // namespace maskd::service

@@ -6,9 +6,10 @@
 #include <chrono>
 #include <cstddef>
 #include <deque>
+#include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -26,14 +27,31 @@ using Slot = ReceiveSlots::Slot;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+// What a call of `owner` is told in the end, of a slot or none, and when: somebody looks whenever
+// that is due.
+absl::StatusOr<Slot> TakeInTime(ReceiveSlots* slots, SimulatedTime* time, const std::string& owner,
+                                std::function<void()> cancel, Clock::TimePoint* told_at = nullptr) {
+  std::optional<absl::StatusOr<Slot>> told;
+  slots->Take(owner, std::move(cancel), [&](absl::StatusOr<Slot> slot) {
+    if (told_at != nullptr) *told_at = time->Now();
+    told.emplace(std::move(slot));
+  });
+  while (!told.has_value()) {
+    const Clock::TimePoint next = slots->Look();
+    if (!told.has_value()) time->Pass(next - time->Now());
+  }
+  return *std::move(told);
+}
+
 class ReceiveSlotsTest : public testing::Test {
  protected:
   // A slot whose call ends a millisecond after it was cancelled, if it does.
   absl::StatusOr<Slot> Take(int call, bool ends = true) {
-    return slots_.Take("its caller", [this, call, ends] {
+    const auto cancel = [this, call, ends] {
       cancelled_.push_back(call);
       if (ends) time_.After(milliseconds(1), [this, call] { Hold(call).reset(); });
-    });
+    };
+    return TakeInTime(&slots_, &time_, "its caller", cancel, &told_at_);
   }
 
   std::optional<Slot>& Hold(int call) { return held_[static_cast<std::size_t>(call)]; }
@@ -46,6 +64,7 @@ class ReceiveSlotsTest : public testing::Test {
 
   SimulatedTime time_;
   ReceiveSlots slots_{2, 2, &time_};
+  Clock::TimePoint told_at_;  // the last one
   std::vector<int> cancelled_;
   std::array<std::optional<Slot>, 4> held_;
 };
@@ -66,7 +85,7 @@ TEST_F(ReceiveSlotsTest, WhoFindsNoneWaits) {
   time_.After(seconds(2), [this] { Hold(1).reset(); });
   const Clock::TimePoint begin = time_.Now();
   TakeAndHold(2);
-  EXPECT_EQ(time_.Now() - begin, seconds(2));
+  EXPECT_EQ(told_at_ - begin, seconds(2));
   EXPECT_THAT(cancelled_, testing::IsEmpty());
 }
 
@@ -98,8 +117,8 @@ class FreshSlotsTest : public testing::Test {
  protected:
   static constexpr int kAtWork = 2;
 
-  absl::StatusOr<Slot> Take(const std::string& owner = "a") {
-    return slots_.Take(owner, [] {});
+  absl::StatusOr<Slot> Take() {
+    return TakeInTime(&slots_, &time_, "a", [] {}, &told_at_);
   }
   // How long a call waits for a slot.
   Clock::Duration Wait() {
@@ -107,11 +126,12 @@ class FreshSlotsTest : public testing::Test {
     absl::StatusOr<Slot> slot = Take();
     EXPECT_TRUE(slot.ok()) << slot.status();
     held_.push_back(*std::move(slot));
-    return time_.Now() - begin;
+    return told_at_ - begin;
   }
 
   SimulatedTime time_;
   ReceiveSlots slots_{10, kAtWork, &time_};
+  Clock::TimePoint told_at_;  // the last one
   std::deque<Slot> held_;
 };
 
@@ -138,25 +158,39 @@ TEST_F(FreshSlotsTest, AllSlotsCanBeHeldByWhoSendsSlowly) {
   EXPECT_TRUE(absl::IsResourceExhausted(Take().status())) << "nobody of them ends";
 }
 
-// One slot, and threads that wait for it by the machine's clock.
+TEST_F(FreshSlotsTest, AsManyWaitAsMayAndTheNextIsRefusedAtOnce) {
+  for (int i = 0; i < 10; ++i) Wait();
+  EXPECT_EQ(slots_.Look(), Clock::TimePoint::max()) << "nobody waits";
+  time_.Pass(ReceiveSlots::kFresh);
+  int told = 0;
+  for (int i = 0; i < ReceiveSlots::kMaxWaiting; ++i)
+    slots_.Take("a", [] {}, [&](const absl::StatusOr<Slot>& slot) { told += slot.ok() ? 1 : 0; });
+  EXPECT_EQ(slots_.waiting(), ReceiveSlots::kMaxWaiting);
+  EXPECT_TRUE(absl::IsResourceExhausted(Take().status()));
+  EXPECT_EQ(told_at_, time_.Now());
+  held_.pop_front();
+  EXPECT_EQ(told, ReceiveSlots::kMaxWaiting) << "each gives it back at once";
+}
+
+// One slot, and calls that wait for it by the machine's clock.
 class ReceiveSlotsTurnsTest : public testing::Test {
  protected:
   // One call more waits, of `owner`.
   void Call(const std::string& owner) {
-    const int before = slots_.waiting();
-    threads_.emplace_back([this, owner] {
-      const absl::StatusOr<Slot> slot = slots_.Take(owner, [] {});
-      ASSERT_TRUE(slot.ok()) << slot.status();
-      order_.push_back(owner);
-    });
-    while (slots_.waiting() == before) std::this_thread::yield();
+    ++calls_;
+    slots_.Take(
+        owner, [] {},
+        [this, owner](const absl::StatusOr<Slot>& slot) {
+          ASSERT_TRUE(slot.ok()) << slot.status();
+          order_.push_back(owner);
+        });
+    EXPECT_EQ(slots_.waiting(), calls_);
   }
 
   // Whose calls had the slot, in order.
   const std::vector<std::string>& Order() {
     first_.reset();
-    for (std::thread& thread : threads_) thread.join();
-    EXPECT_EQ(order_.size(), threads_.size());
+    EXPECT_EQ(std::ssize(order_), calls_);
     EXPECT_EQ(slots_.held(), 0);
     return order_;
   }
@@ -164,9 +198,16 @@ class ReceiveSlotsTurnsTest : public testing::Test {
   ReceiveSlots slots_{1, 1};
 
  private:
-  std::optional<Slot> first_ = *slots_.Take("the first", [] {});
-  std::vector<std::string> order_;  // written by who holds the slot
-  std::vector<std::thread> threads_;
+  static Slot TakeFirst(ReceiveSlots* slots) {
+    std::optional<Slot> first;
+    slots->Take(
+        "the first", [] {}, [&](absl::StatusOr<Slot> slot) { first.emplace(*std::move(slot)); });
+    return *std::move(first);
+  }
+
+  std::optional<Slot> first_ = TakeFirst(&slots_);
+  std::vector<std::string> order_;
+  int calls_ = 0;
 };
 
 TEST_F(ReceiveSlotsTurnsTest, OneCallOfEachOwnerIsNotBehindAllOfAnothers) {

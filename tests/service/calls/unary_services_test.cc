@@ -18,16 +18,21 @@
 #include <grpcpp/client_context.h>
 #include <grpcpp/completion_queue.h>
 #include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/support/async_unary_call.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "maskd/v1/compile_service.grpc.pb.h"
+#include "maskd/v1/tokenizer_service.grpc.pb.h"
 #include "memory/accountant.h"
 #include "service/admin/admin_service.h"
 #include "service/admin/server_plugins.h"
 #include "service/base/log.h"
+#include "service/calls/call_event.h"
 #include "service/calls/compile_service.h"
 #include "service/calls/gate.h"
 #include "service/calls/tokenizer_service.h"
+#include "service/calls/unary_call.h"
 #include "service/calls/unary_calls.h"
 #include "service/ports/cancel_inside_calls.h"
 #include "service/ports/inside_calls.h"
@@ -77,20 +82,26 @@ class UnaryServicesTest : public testing::Test {
         grammars_(FewUnreadBytes(), nullptr, {.compiles = StoreMachinery::Compiles::kWhenTaken}),
         calls_(
             FewUnreadBytes(), [this](const auto& context) { return admit_(context); }, &metrics_),
-        compiles_(&shelf_, &grammars_, &calls_),
-        tokenizers_(&shelf_, &calls_),
-        admin_(AdminView({.streams = &streams_,
-                          .grammars = &grammars_,
-                          .tokenizers = &shelf_,
-                          .accountant = &accountant_,
-                          .limits = [] { return std::vector<LimitInUse>{{"some", 1, 2}}; }}),
-               "1.2.3", &calls_) {
+        compiles_(&shelf_, &grammars_),
+        tokenizers_(&shelf_),
+        admin_(
+            AdminView({.streams = &streams_,
+                       .grammars = &grammars_,
+                       .tokenizers = &shelf_,
+                       .accountant = &accountant_,
+                       .limits = [] { return std::vector<LimitInUse>{{"some", 1, 2}}; }}),
+            "1.2.3", [](const auto& /*context*/) { return absl::OkStatus(); }, /*max_calls=*/8) {
     SilenceLog();
     const auto builder = BuilderWithoutPlugins();
-    builder->RegisterService(&compiles_);
-    builder->RegisterService(&tokenizers_);
+    compiles_.AddTo(&calls_);
+    tokenizers_.AddTo(&calls_);
+    calls_.Listen(builder.get());
     builder->RegisterService(&admin_);
+    queue_ = builder->AddCompletionQueue();
     server_ = builder->BuildAndStart();
+    EXPECT_TRUE(calls_.Start().ok());
+    calls_.Accept(queue_.get(), &live_);
+    thread_ = std::thread([this] { ServeQueue(); });
     inside_channel_ = inside_.Connect(server_.get());
     channel_ = server_->InProcessChannel({});
   }
@@ -98,6 +109,20 @@ class UnaryServicesTest : public testing::Test {
     inside_channel_ = nullptr;
     channel_ = nullptr;
     server_->Shutdown();
+    thread_.join();
+    calls_.Join();
+    queue_->Shutdown();
+    void* tag = nullptr;
+    bool ok = false;
+    while (queue_->Next(&tag, &ok)) {
+    }
+  }
+
+  // As a stream's thread does.
+  void ServeQueue() {
+    void* tag = nullptr;
+    bool ok = false;
+    while (live_ > 0 && queue_->Next(&tag, &ok)) static_cast<CallEvent*>(tag)->Complete(ok);
   }
 
   absl::StatusOr<Caller> Admit(const grpc::ServerContextBase& context) {
@@ -140,6 +165,9 @@ class UnaryServicesTest : public testing::Test {
   CompileService compiles_;
   TokenizerService tokenizers_;
   AdminService admin_;
+  std::unique_ptr<grpc::ServerCompletionQueue> queue_;  // that the calls come by
+  int live_ = 0;                                        // of it
+  std::thread thread_;                                  // of it
   std::unique_ptr<grpc::Server> server_;
   std::shared_ptr<grpc::Channel> inside_channel_;
   std::shared_ptr<grpc::Channel> channel_;
@@ -179,6 +207,43 @@ TEST_F(UnaryServicesTest, ACallerThatLeavesTakesItsCompileWithIt) {
   while (calls_.running() > 0) std::this_thread::yield();
   EXPECT_EQ(grammars_.compiles().waiting, 0);
   EXPECT_THAT(MetricsText(metrics_), HasSubstr("DEADLINE"));
+}
+
+// Each waits for the one compile, and none of them holds a thread.
+TEST_F(UnaryServicesTest, AsManyCallsWaitAsMayAndTheNextIsRefused) {
+  struct Waiting {
+    grpc::ClientContext context;
+    v1::CompileResponse response;
+    grpc::Status status;
+    std::unique_ptr<grpc::ClientAsyncResponseReader<v1::CompileResponse>> reader;
+  };
+  v1::CompileRequest request;
+  request.mutable_grammar()->set_kind("choice");
+  request.mutable_grammar()->set_source(R"(["yes"])");
+  grpc::CompletionQueue queue;
+  const auto stub = v1::CompileService::NewStub(channel_);
+  std::vector<std::unique_ptr<Waiting>> calls;
+  for (int i = 0; i < UnaryHost::kMostOpen; ++i) {
+    Waiting& call = *calls.emplace_back(std::make_unique<Waiting>());
+    call.reader = stub->AsyncCompile(&call.context, request, &queue);
+    call.reader->Finish(&call.response, &call.status, &call);
+    // Else more than may would wait for a slot.
+    while (calls_.running() <= i || calls_.slots().held() > 0) std::this_thread::yield();
+  }
+  grpc::ClientContext context;
+  const grpc::Status refused = Compile(&context, channel_);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(refused.error_message(), HasSubstr("there are 1280 calls already"));
+  const std::function<void()> compile = grammars_.TakeCompile();
+  ASSERT_NE(compile, nullptr);
+  compile();
+  for (int i = 0; i < UnaryHost::kMostOpen; ++i) {
+    void* tag = nullptr;
+    bool ok = false;
+    ASSERT_TRUE(queue.Next(&tag, &ok));
+    EXPECT_TRUE(static_cast<Waiting*>(tag)->status.ok());
+  }
+  EXPECT_EQ(grammars_.TakeCompile(), nullptr) << "one was enough";
 }
 
 TEST_F(UnaryServicesTest, PagesOfTokensAreTheVocabulary) {

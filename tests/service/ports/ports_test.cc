@@ -50,10 +50,7 @@ TEST(SocketRightsTest, AGroupThatIsNamedMayConnect) {
 // A server of MaskService at a socket of its own.
 class PortsTest : public testing::Test {
  protected:
-  PortsTest()
-      : shelf_(*TokenizerStore::Load({}, 1 << 20)),
-        grammars_(config_, nullptr),
-        calls_(config_, {}) {
+  PortsTest() : shelf_(*TokenizerStore::Load({}, 1 << 20)), grammars_(config_, nullptr) {
     SilenceLog();
     config_.listen = {"unix:" + socket_};
     config_.warm_up_ms = 0;
@@ -77,22 +74,24 @@ class PortsTest : public testing::Test {
   Connections connections_;
   Admission admission_;
   const Gate gate_{&connections_, &admission_};
-  UnaryCalls calls_;
 };
 
 TEST_F(PortsTest, AConnectionIsServedFromStartToClose) {
   config_.insecure_listen = {"127.0.0.1:0"};
   UnaryCalls calls(config_, [this](const auto& context) { return gate_.Admit(context); });
-  MaskService masks(config_, &shelf_, &grammars_, &gate_, &calls, &metrics_);
+  MaskService masks(config_, &shelf_, &grammars_, &gate_, &metrics_);
   Ports ports(config_, &connections_);
   ASSERT_TRUE(ports.Open().ok());
   ASSERT_EQ(ports.ports().size(), 2U);
   EXPECT_GT(ports.ports()[1], 0);
   const auto builder = BuilderWithoutPlugins();
+  masks.AddTo(&calls);
+  calls.Listen(builder.get());
   masks.Listen(builder.get());
   ports.SetUp(builder.get());
   const auto server = builder->BuildAndStart();
-  ASSERT_TRUE(masks.Start([](auto* /*queue*/, int* /*live*/) {}).ok());
+  ASSERT_TRUE(calls.Start().ok());
+  ASSERT_TRUE(masks.Start([&](auto* queue, int* live) { calls.Accept(queue, live); }).ok());
   ASSERT_TRUE(ports.Start(server.get()).ok());
   const std::string tcp = absl::StrCat("127.0.0.1:", ports.ports()[1]);
   EXPECT_TRUE(AskOver("unix:" + socket_).ok());
@@ -105,6 +104,7 @@ TEST_F(PortsTest, AConnectionIsServedFromStartToClose) {
   EXPECT_NE(stat(socket_.c_str(), &file), 0) << "its file is gone";
   server->Shutdown(std::chrono::system_clock::now());
   masks.Join();
+  calls.Join();
 }
 
 TEST_F(PortsTest, SaysWhichAddressCannotBeHad) {
@@ -146,7 +146,7 @@ TEST_F(PortsTest, AnAddressForAdminsHasLimitsOfItsOwn) {
 // A start that fails half way leaves calls that wait to be accepted, and ends all the same.
 TEST_F(PortsTest, StreamsWithoutAThreadAreAnErrorAndEnd) {
   config_.stream_threads = 2;
-  MaskService masks(config_, &shelf_, &grammars_, &gate_, &calls_, &metrics_);
+  MaskService masks(config_, &shelf_, &grammars_, &gate_, &metrics_);
   const auto builder = BuilderWithoutPlugins();
   masks.Listen(builder.get());
   const auto server = builder->BuildAndStart();
@@ -162,7 +162,7 @@ TEST_F(PortsTest, EachPoolOfStreamsIsNamedWithItsBound) {
   config_.stream_threads = 3;
   config_.mask_threads = 0;
   config_.max_streams = 5;
-  const MaskService masks(config_, &shelf_, &grammars_, &gate_, &calls_, &metrics_);
+  const MaskService masks(config_, &shelf_, &grammars_, &gate_, &metrics_);
   EXPECT_EQ(masks.thread_count(), 3);
   EXPECT_EQ(masks.queued_bytes(), 0);
   for (const Pool& pool : masks.pools()) {
