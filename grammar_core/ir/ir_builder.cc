@@ -56,6 +56,20 @@ IrBuilder::IrBuilder(const Limits& limits)
   assert(nothing == kNothingId && empty == kEmptyId);
 }
 
+IrBuilder::IrBuilder(const IrBuilder& begun)
+    : max_nodes_(begun.max_nodes_),
+      charged_(begun.charged_),
+      node_ids_(begun.node_ids_.capacity(), ContentHash{&ir_}, ContentEq{&ir_}),
+      pool_ids_(begun.pool_ids_) {
+  assert(begun.ir_.rules.empty() && begun.error_.ok());
+  // Room for a schema of a few members behind it.
+  ir_.nodes.reserve(begun.ir_.nodes.size() + kUsualNodes);
+  ir_.children.reserve(begun.ir_.children.size() + 2 * kUsualNodes);
+  ir_.byte_strings.reserve(begun.ir_.byte_strings.size() + kUsualNodes / 4);
+  ir_ = begun.ir_;
+  for (const NodeId node : begun.node_ids_) node_ids_.insert(node);
+}
+
 NodeId IrBuilder::Nothing() { return kNothingId; }
 
 NodeId IrBuilder::Empty() { return kEmptyId; }

@@ -16,7 +16,8 @@ namespace maskd {
 namespace {
 
 absl::StatusOr<ReadResult> ReadRoot(JsonDocument document, const GrammarSource& source,
-                                    const Limits& limits, Budget& budget, SchemaValues values) {
+                                    const Limits& limits, Budget& budget, SchemaValues values,
+                                    const SchemaReading& reading = {}) {
   const JsonValue root = document.root();
   if (!root.is_object() && !root.is_bool())
     return InvalidAt("", "a schema must be an object or a boolean");
@@ -29,7 +30,7 @@ absl::StatusOr<ReadResult> ReadRoot(JsonDocument document, const GrammarSource& 
   if (!schemas.ok()) return schemas.status();
   schemas->AddNotes(&warnings);
   absl::StatusOr<ReadResult> result =
-      SchemaCompiler(*schemas, source.options, values, limits, budget).Compile();
+      SchemaCompiler(*schemas, source.options, values, limits, budget, reading).Compile();
   if (!result.ok()) return result.status();
   for (Diagnostic& warning : result->warnings) AddWarning(std::move(warning), &warnings);
   result->warnings = std::move(warnings);
@@ -57,6 +58,12 @@ absl::StatusOr<ReadResult> ReadJsonSchema(const GrammarSource& source, const Lim
   absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
   if (!document.ok()) return document.status();
   return ReadRoot(*std::move(document), source, limits, budget, values);
+}
+
+absl::StatusOr<ReadResult> ReadJsonSchema(JsonDocument document, const GrammarSource& source,
+                                          const Limits& limits, Budget& budget, SchemaValues values,
+                                          const SchemaReading& reading) {
+  return ReadRoot(std::move(document), source, limits, budget, values, reading);
 }
 
 absl::StatusOr<ReadResult> ReadJsonSchema(JsonDocument document, const GrammarSource& source,

@@ -12,6 +12,7 @@
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json/json_document.h"
+#include "grammar_core/frontend/json_schema/rules/schema_steps.h"
 #include "grammar_core/frontend/json_schema/rules/schema_values.h"
 #include "grammar_core/frontend/read_result.h"
 
@@ -26,6 +27,9 @@ absl::StatusOr<ReadResult> ReadJsonSchema(const GrammarSource& source, const Lim
 // The same of a text that was parsed already: `document`.
 absl::StatusOr<ReadResult> ReadJsonSchema(JsonDocument document, const GrammarSource& source,
                                           const Limits& limits, Budget& budget);
+absl::StatusOr<ReadResult> ReadJsonSchema(JsonDocument document, const GrammarSource& source,
+                                          const Limits& limits, Budget& budget, SchemaValues values,
+                                          const SchemaReading& reading);
 
 // These two take no text: INVALID_ARGUMENT where there is one.
 absl::StatusOr<ReadResult> ReadAnyJsonObject(const GrammarSource& source, const Limits& limits,

@@ -17,9 +17,8 @@
 
 #include "grammar_core/base/held_bytes.h"
 #include "grammar_core/frontend/json_schema/json_schema.h"
-#include "grammar_core/ir/facts/closed_nodes.h"
-#include "grammar_core/ir/ir_bytes.h"
-#include "grammar_core/ir/passes/productive_nodes.h"
+#include "grammar_core/frontend/json_schema/member_schemas.h"
+#include "grammar_core/frontend/json_schema/rules/schema_beginning.h"
 
 namespace maskd {
 namespace {
@@ -60,26 +59,14 @@ void AppendLimits(const Limits& limits, std::string* key) {
   key->append(reinterpret_cast<const char*>(&limits), sizeof(limits));
 }
 
-std::string KeyOf(const GrammarSource& source, SchemaValues values, const Limits& limits) {
+// What reading depends on beside the text.
+std::string SettingsKey(const GrammarOptions& options, SchemaValues values, const Limits& limits) {
   std::string key;
-  key.reserve(source.text.size() + sizeof(limits) + 64);
+  key.reserve(sizeof(limits) + 64);
   absl::StrAppend(&key, static_cast<int>(values), ";");
-  AppendOptions(source.options, &key);
+  AppendOptions(options, &key);
   AppendLimits(limits, &key);
-  key += source.text;
   return key;
-}
-
-std::int64_t BytesOf(const ReadResult& read) {
-  const auto of_diagnostic = [](const Diagnostic& one) {
-    return HeldBytes(one.place) + HeldBytes(one.message);
-  };
-  std::int64_t bytes = static_cast<std::int64_t>(sizeof(read)) + HeldBytes(read.ir) +
-                       HeldBytes(read.warnings, of_diagnostic) +
-                       HeldBytes(read.bounds, of_diagnostic) + TableBytes(read.faults);
-  for (const auto& [rule, fault] : read.faults)
-    bytes += static_cast<std::int64_t>(fault.message().size());
-  return bytes;
 }
 
 // Takes what reading took, or nothing where there is not so much left.
@@ -92,28 +79,75 @@ bool Pay(std::int64_t work, Budget* budget) {
 
 }  // namespace
 
-KnownSchema::KnownSchema(ReadResult result)
-    : read(std::move(result)), hashes(HashClosedNodes(read.ir)) {
-  has_value = IsSurelyProductive(read.ir);
-  if (has_value) return;
-  Budget budget{Budget::Bounds()};
-  const absl::StatusOr<std::vector<bool>> productive = ProductiveNodes(read.ir, budget);
-  has_value = productive.ok() && (*productive)[read.ir.rules[read.ir.start].body];
-}
-
 absl::StatusOr<SchemaRef> SchemaStore::Read(GrammarSource source, SchemaValues values,
                                             const Limits& limits, Budget& budget) {
   assert(source.documents.empty() && "documents are no part of the key");
-  std::string key = KeyOf(source, values, limits);
-  if (Known known = Find(key); known.read != nullptr && Pay(known.work, &budget)) return known.read;
+  const std::string settings = SettingsKey(source.options, values, limits);
+  std::string key = absl::StrCat(settings, source.text);
+  if (Known known = Find(key, true); known.read != nullptr && Pay(known.work, &budget))
+    return known.read;
   const std::int64_t before = budget.spent();
-  absl::StatusOr<ReadResult> read = ReadJsonSchema(source, limits, budget, values);
+  absl::StatusOr<KnownSchema> read = ReadNew(source, values, settings, limits, budget);
   if (!read.ok()) return read.status();
   auto shared = std::make_shared<const KnownSchema>(*std::move(read));
-  const std::int64_t bytes =
-      kBytesAnEntry + HeldBytes(key) + BytesOf(shared->read) + HeldBytes(shared->hashes);
+  const std::int64_t bytes = kBytesAnEntry + HeldBytes(key) + shared->held_bytes();
   Keep({.key = std::move(key), .read = shared, .work = budget.spent() - before, .bytes = bytes});
   return shared;
+}
+
+absl::StatusOr<KnownSchema> SchemaStore::ReadNew(const GrammarSource& source, SchemaValues values,
+                                                 absl::string_view settings, const Limits& limits,
+                                                 Budget& budget) {
+  absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
+  if (!document.ok()) return document.status();
+  const BeginningRef beginning = BeginningOf(settings, source.options, limits);
+  if (values == SchemaValues::kInline && beginning != nullptr) {
+    std::optional<KnownSchema> joined = JoinMembers(
+        document->root(), source.options, *beginning, limits, budget, [&](absl::string_view text) {
+          return ReadMember({source.kind, std::string(text), source.options}, settings, *beginning,
+                            limits, budget);
+        });
+    if (joined.has_value()) return *std::move(joined);
+  }
+  absl::StatusOr<ReadResult> read = ReadJsonSchema(*std::move(document), source, limits, budget,
+                                                   values, {.beginning = beginning.get()});
+  if (!read.ok()) return read.status();
+  return KnownSchema(*std::move(read));
+}
+
+absl::StatusOr<SchemaRef> SchemaStore::ReadMember(GrammarSource source, absl::string_view settings,
+                                                  const SchemaBeginning& beginning,
+                                                  const Limits& limits, Budget& budget) {
+  std::string key = absl::StrCat("m", settings, source.text);
+  if (Known known = Find(key, false); known.read != nullptr && Pay(known.work, &budget))
+    return known.read;
+  const std::int64_t before = budget.spent();
+  absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
+  if (!document.ok()) return document.status();
+  SchemaSteps steps;
+  absl::StatusOr<ReadResult> read =
+      ReadJsonSchema(*std::move(document), source, limits, budget, SchemaValues::kInline,
+                     {.beginning = &beginning, .steps = &steps});
+  if (!read.ok()) return read.status();
+  auto shared = std::make_shared<const KnownSchema>(*std::move(read), std::move(steps));
+  const std::int64_t bytes = kBytesAnEntry + HeldBytes(key) + shared->held_bytes();
+  Keep({.key = std::move(key), .read = shared, .work = budget.spent() - before, .bytes = bytes});
+  return shared;
+}
+
+SchemaStore::BeginningRef SchemaStore::BeginningOf(absl::string_view key,
+                                                   const GrammarOptions& options,
+                                                   const Limits& limits) {
+  {
+    const MutexLock lock(&mutex_);
+    if (beginning_ != nullptr && beginning_key_ == key) return beginning_;
+  }
+  auto made = std::make_shared<const SchemaBeginning>(options, limits);
+  if (!made->builder.status().ok()) return nullptr;
+  const MutexLock lock(&mutex_);
+  beginning_ = made;
+  beginning_key_ = std::string(key);
+  return made;
 }
 
 std::shared_ptr<const std::string> SchemaStore::Text(absl::string_view source,
@@ -139,10 +173,10 @@ std::shared_ptr<const std::string> SchemaStore::FindText(absl::string_view sourc
   return entry == nullptr ? nullptr : entry->text;
 }
 
-SchemaStore::Known SchemaStore::Find(absl::string_view key) {
+SchemaStore::Known SchemaStore::Find(absl::string_view key, bool is_counted) {
   const MutexLock lock(&mutex_);
   const Entry* const entry = Use(key);
-  ++(entry == nullptr ? misses_ : hits_);
+  if (is_counted) ++(entry == nullptr ? misses_ : hits_);
   return entry == nullptr ? Known() : Known{entry->read, entry->work};
 }
 
@@ -153,7 +187,7 @@ void SchemaStore::Keep(Entry entry) {
   if (by_key_.contains(entry.key)) return;
   dropped = TakeAbove(max_bytes_ - entry.bytes);
   held_bytes_ += entry.bytes;
-  if (entry.read != nullptr) ++schemas_;
+  if (entry.is_counted()) ++schemas_;
   entries_.push_front(std::move(entry));
   by_key_.emplace(entries_.front().key, entries_.begin());
 }
@@ -162,7 +196,7 @@ SchemaStore::Entries SchemaStore::TakeAbove(std::int64_t bytes) {
   Entries taken;
   while (held_bytes_ > bytes && !entries_.empty()) {
     held_bytes_ -= entries_.back().bytes;
-    if (entries_.back().read != nullptr) --schemas_;
+    if (entries_.back().is_counted()) --schemas_;
     by_key_.erase(entries_.back().key);
     taken.splice(taken.begin(), entries_, std::prev(entries_.end()));
   }

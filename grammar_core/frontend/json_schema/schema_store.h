@@ -3,6 +3,7 @@
 // Key      the schema's text without white space, the options and the limits, compared whole. What
 //          says nothing of values (titles, descriptions) must have been left out of the text
 //          before (chat/plain_schema.h).
+// Members  of objects (member_schemas.h) are schemas that are kept, too, but not counted.
 // Texts    of schemas, by what they stand for in sources: making one is half of finding a schema.
 // Places   in what is kept they are those of the schema's own text.
 // Work     what is found costs the budget what reading it took, and is not used where that is more
@@ -20,7 +21,6 @@
 #include <list>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -29,30 +29,20 @@
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/base/budget.h"
-#include "grammar_core/base/hash128.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/base/mutex.h"
 #include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/json_schema/known_schema.h"
 #include "grammar_core/frontend/json_schema/rules/schema_values.h"
-#include "grammar_core/frontend/read_result.h"
 
 namespace maskd {
-
-// A schema as it was read, for any grammar.
-struct KnownSchema {
-  ReadResult read;
-  std::vector<Hash128> hashes;  // of closed nodes (ir/facts/closed_nodes.h)
-  bool has_value = false;       // intersections that are empty aside
-
-  explicit KnownSchema(ReadResult result);
-};
-using SchemaRef = std::shared_ptr<const KnownSchema>;
 
 class SchemaStore {
  public:
   explicit SchemaStore(std::int64_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // What ReadJsonSchema() makes of `source`, which has no documents. Errors: its.
+  // What ReadJsonSchema() makes of `source`, which has no documents. Errors: its. A store without
+  // bytes keeps nothing and does the same work.
   absl::StatusOr<SchemaRef> Read(GrammarSource source, SchemaValues values, const Limits& limits,
                                  Budget& budget) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -75,10 +65,12 @@ class SchemaStore {
   [[nodiscard]] Stats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  // A schema or a text. Keys of texts begin with a bracket, those of schemas with a digit.
+  // A schema, that of a member, or a text. Keys of texts begin with a bracket, those of schemas
+  // with a digit, and those of members with a letter.
   struct Entry {
     std::string key;
     SchemaRef read;
+    [[nodiscard]] bool is_counted() const { return read != nullptr && read->steps.ends.empty(); }
     std::shared_ptr<const std::string> text = nullptr;
     std::int64_t work = 0;
     std::int64_t bytes = 0;
@@ -89,7 +81,18 @@ class SchemaStore {
     SchemaRef read;
     std::int64_t work = 0;
   };
-  Known Find(absl::string_view key) ABSL_LOCKS_EXCLUDED(mutex_);
+  Known Find(absl::string_view key, bool is_counted) ABSL_LOCKS_EXCLUDED(mutex_);
+  // What is the same for all schemas with these; null where the limits have no room for it.
+  using BeginningRef = std::shared_ptr<const SchemaBeginning>;
+  BeginningRef BeginningOf(absl::string_view key, const GrammarOptions& options,
+                           const Limits& limits) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Reads a schema that is not known; `settings`: the key of its options and limits.
+  absl::StatusOr<KnownSchema> ReadNew(const GrammarSource& source, SchemaValues values,
+                                      absl::string_view settings, const Limits& limits,
+                                      Budget& budget) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<SchemaRef> ReadMember(GrammarSource source, absl::string_view settings,
+                                       const SchemaBeginning& beginning, const Limits& limits,
+                                       Budget& budget) ABSL_LOCKS_EXCLUDED(mutex_);
   std::shared_ptr<const std::string> FindText(absl::string_view source) ABSL_LOCKS_EXCLUDED(mutex_);
   // The entry, now the one used last; null where there is none.
   const Entry* Use(absl::string_view key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -106,6 +109,9 @@ class SchemaStore {
   std::int64_t schemas_ ABSL_GUARDED_BY(mutex_) = 0;
   std::int64_t hits_ ABSL_GUARDED_BY(mutex_) = 0;
   std::int64_t misses_ ABSL_GUARDED_BY(mutex_) = 0;
+  // The one that was asked for last, which is small, and its key.
+  BeginningRef beginning_ ABSL_GUARDED_BY(mutex_);
+  std::string beginning_key_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace maskd

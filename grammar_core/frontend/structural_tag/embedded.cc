@@ -87,8 +87,11 @@ absl::StatusOr<EmbeddedGrammars::SchemaRef> EmbeddedGrammars::ReadSchema(
   if (nests) options.indent.reset();  // no container of JSON is written
   const SchemaValues values = nests ? SchemaValues::kRules : SchemaValues::kInline;
   GrammarSource source = {"json_schema", schema, options, source_.documents};
-  if (known_ != nullptr && source_.documents.empty())
-    return known_->Read(std::move(source), values, limits_, budget_);
+  if (source_.documents.empty()) {
+    SchemaStore none(0);
+    SchemaStore& store = known_ == nullptr ? none : *known_;
+    return store.Read(std::move(source), values, limits_, budget_);
+  }
   absl::StatusOr<ReadResult> read = ReadJsonSchema(source, limits_, budget_, values);
   if (!read.ok()) return read.status();
   return std::make_shared<const KnownSchema>(*std::move(read));

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/string_view.h"
 
@@ -81,10 +82,11 @@ std::optional<Hash128> MixLiteral(const GrammarIr& ir, const IrNode& node, Hash1
   }
 }
 
-std::vector<Hash128> HashClosedNodes(const GrammarIr& ir) {
-  std::vector<Hash128> hashes(ir.nodes.size());
+std::vector<Hash128> HashClosedNodes(const GrammarIr& ir, std::vector<Hash128> known) {
+  std::vector<Hash128> hashes = std::move(known);
+  hashes.resize(ir.nodes.size());
   for (NodeId node = 0; node < ir.nodes.size(); ++node)
-    hashes[node] = HashOf(ir, ir.nodes[node], hashes);
+    if (hashes[node] == Hash128{}) hashes[node] = HashOf(ir, ir.nodes[node], hashes);
   return hashes;
 }
 

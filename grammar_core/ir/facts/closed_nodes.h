@@ -18,8 +18,9 @@ namespace maskd {
 // `hash` with the bytes, texts or characters that a leaf of these says; nothing for other nodes.
 std::optional<Hash128> MixLiteral(const GrammarIr& ir, const IrNode& node, Hash128 hash);
 
-// By node; linear in the nodes and what they hold.
-std::vector<Hash128> HashClosedNodes(const GrammarIr& ir);
+// By node; linear in the nodes and what they hold. `known`: what is known already, by node;
+// Hash128{} for others.
+std::vector<Hash128> HashClosedNodes(const GrammarIr& ir, std::vector<Hash128> known = {});
 
 }  // namespace maskd
 

@@ -43,6 +43,8 @@ class IrCopier {
   }
   // Rules that are declared from here on have no places.
   void LeavePlacesOut() { has_places_ = false; }
+  // Has `declared` of the new grammar be what `rule` is there.
+  void SetRule(RuleId rule, RuleId declared) { rules_[rule] = declared; }
   // The rule in the new grammar; it must have been declared.
   [[nodiscard]] RuleId RuleOf(RuleId rule) const { return rules_[rule]; }
 

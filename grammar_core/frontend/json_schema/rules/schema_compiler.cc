@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/frontend/json_schema/rules/schema_beginning.h"
 
 namespace maskd {
 namespace {
@@ -74,12 +75,15 @@ bool IsAboutPresence(const SchemaView& view) {
 }  // namespace
 
 SchemaCompiler::SchemaCompiler(const SchemaSet& schemas, const GrammarOptions& options,
-                               SchemaValues values, const Limits& limits, Budget& budget)
+                               SchemaValues values, const Limits& limits, Budget& budget,
+                               const SchemaReading& reading)
     : schemas_(schemas),
       options_(options),
       values_(values),
+      steps_(reading.steps),
       budget_(budget),
-      builder_(limits),
+      builder_(reading.beginning != nullptr ? IrBuilder(reading.beginning->builder)
+                                            : IrBuilder(limits)),
       max_sets_(limits.schema_sets + static_cast<std::int64_t>(schemas.size())),
       strings_(limits, budget, builder_),
       logic_(schemas, budget),
@@ -101,7 +105,8 @@ SchemaCompiler::SchemaCompiler(const SchemaSet& schemas, const GrammarOptions& o
           .string_language =
               [this](const Claim& claim) { return StringLanguage(logic_.Expand({claim}), 0); },
           .layout = Layout(options, builder_),
-          .number = AnyNumberRule(options, builder_)} {}
+          .number = reading.beginning != nullptr ? reading.beginning->number
+                                                 : AnyNumberRule(options, builder_)} {}
 
 // The root first, then rules in the order in which they were named. Errors are kept by Fail() and
 // end the loop, as rules are made within callbacks that return nodes.
@@ -109,13 +114,23 @@ absl::StatusOr<ReadResult> SchemaCompiler::Compile() && {
   assert(queue_.empty() && nodes_.empty());
   const Conjunction root = logic_.Expand({SchemaHolds(schemas_.root().id())});
   const RuleId start = Declare(root, "");
+  if (steps_ != nullptr) {
+    steps_->first = static_cast<NodeId>(builder_.ir().nodes.size());
+    steps_->is_in_place = IsPutInPlace(root, Merge(logic_, root));
+  }
   while (!queue_.empty() && error_.ok() && builder_.status().ok()) {
     const Task task = std::move(queue_.front());
     queue_.pop_front();
     place_ = task.place;
     Spend(kTaskUnits + static_cast<std::int64_t>(task.all.own.size()));
     Define(task.rule, Body(task));
+    if (steps_ != nullptr) {
+      assert(task.rule == steps_->ends.size() && "rules are made in the order of their numbers");
+      steps_->ends.push_back({static_cast<NodeId>(builder_.ir().nodes.size()),
+                              static_cast<RuleId>(builder_.ir().rules.size())});
+    }
   }
+  if (steps_ != nullptr) steps_->sets = static_cast<std::int64_t>(nodes_.size());
   if (!error_.ok()) return error_;
   if (!builder_.status().ok()) return builder_.status();
   absl::StatusOr<GrammarIr> ir = std::move(builder_).Build(start);
@@ -176,6 +191,11 @@ RuleId SchemaCompiler::Declare(const Conjunction& all, const std::string& place)
   return rule;
 }
 
+bool SchemaCompiler::IsPutInPlace(const Conjunction& all, const MergedSchema& schema) {
+  const bool scalar = (schema.types & (kArrayType | kObjectType)) == 0;
+  return all.choices.empty() && (scalar || schema.has_listed_values());
+}
+
 // What holds no other value is put in its place; all else is a rule, which may be recursive.
 NodeId SchemaCompiler::NodeFor(const Conjunction& all, absl::FunctionRef<std::string()> place) {
   const std::string key = all.Key();
@@ -186,9 +206,7 @@ NodeId SchemaCompiler::NodeFor(const Conjunction& all, absl::FunctionRef<std::st
   const std::size_t claims = all.own.size() + all.atoms.size() + all.choices.size();
   const std::size_t many = claims - std::min(claims, kUsualClaims);
   Spend(kTaskUnits + static_cast<std::int64_t>(many) / kKeptClaimsAUnit);
-  const MergedSchema schema = Merge(logic_, all);
-  const bool scalar = (schema.types & (kArrayType | kObjectType)) == 0;
-  if (all.choices.empty() && (scalar || schema.has_listed_values())) {
+  if (IsPutInPlace(all, Merge(logic_, all))) {
     const absl::StatusOr<NodeId> body = LocalBody(all, {});
     if (body.ok() && values_ == SchemaValues::kInline)
       return nodes_.emplace(key, *body).first->second;

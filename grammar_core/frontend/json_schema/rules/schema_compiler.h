@@ -26,6 +26,7 @@
 #include "grammar_core/frontend/json_schema/logic/choice_reducer.h"
 #include "grammar_core/frontend/json_schema/logic/value_check.h"
 #include "grammar_core/frontend/json_schema/rules/rules.h"
+#include "grammar_core/frontend/json_schema/rules/schema_steps.h"
 #include "grammar_core/frontend/json_schema/rules/schema_values.h"
 #include "grammar_core/frontend/read_result.h"
 
@@ -36,7 +37,7 @@ class SchemaCompiler {
  public:
   // All but the options must outlive this.
   SchemaCompiler(const SchemaSet& schemas, const GrammarOptions& options, SchemaValues values,
-                 const Limits& limits, Budget& budget);
+                 const Limits& limits, Budget& budget, const SchemaReading& reading = {});
 
   // The grammar of the values that satisfy the root schema.
   absl::StatusOr<ReadResult> Compile() &&;
@@ -73,11 +74,14 @@ class SchemaCompiler {
   void Fail(const absl::Status& status);
   void Spend(std::int64_t units);
   void NoteBounds();
+  // Whether a value of `all`, as `schema` merges it, is put in its place.
+  static bool IsPutInPlace(const Conjunction& all, const MergedSchema& schema);
   [[nodiscard]] std::string PlaceOf(const Claim& claim) const;
 
   const SchemaSet& schemas_;
   const GrammarOptions& options_;
   const SchemaValues values_;
+  SchemaSteps* const steps_;
   Budget& budget_;
   IrBuilder builder_;
   // Conjunctions at most.

@@ -1,0 +1,27 @@
+// The nodes that the IR of each schema begins with, which options and limits decide.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_RULES_SCHEMA_BEGINNING_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_RULES_SCHEMA_BEGINNING_H_
+
+#include "grammar_core/base/limits.h"
+#include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/json_schema/rules/layout.h"
+#include "grammar_core/frontend/json_schema/rules/rules.h"
+#include "grammar_core/ir/ir_builder.h"
+
+namespace maskd {
+
+// Made once, for many schemas that begin with a copy of it.
+struct SchemaBeginning {
+  IrBuilder builder;
+  NodeId number;  // any
+
+  // The builder has an error where the limits have no room for it.
+  SchemaBeginning(const GrammarOptions& options, const Limits& limits) : builder(limits) {
+    [[maybe_unused]] const Layout layout(options, builder);
+    number = AnyNumberRule(options, builder);
+  }
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_RULES_SCHEMA_BEGINNING_H_
