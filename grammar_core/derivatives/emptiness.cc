@@ -46,6 +46,17 @@ struct Questions {
   std::vector<bool> parts;
 };
 
+// Whether there may be any: most grammars have no node of that kind, reached or not.
+bool MayHaveQuestions(const GrammarIr& ir) {
+  const auto is_open = [&](const ObjectSpec::Others& others) {
+    return !IsEndless(ir, others.name);
+  };
+  return std::ranges::any_of(ir.nodes, IsLogical) ||
+         std::ranges::any_of(ir.objects, [&](const ObjectSpec& object) {
+           return std::ranges::any_of(object.others, is_open);
+         });
+}
+
 class QuestionReader {
  public:
   explicit QuestionReader(const GrammarIr& ir) : ir_(ir), seen_(ir.nodes.size(), false) {
@@ -256,6 +267,9 @@ absl::StatusOr<IrForm> Answer(const Questions& questions, EmptinessSearch* searc
 }  // namespace
 
 absl::StatusOr<IrForm> DropEmpty(const Limits& limits, Budget& budget, GrammarIr* ir) {
+  const auto units = static_cast<std::int64_t>(ir->nodes.size());
+  if (absl::Status status = budget.Spend(units); !status.ok()) return status;
+  if (!MayHaveQuestions(*ir)) return IrForm::kBuilt;
   const absl::StatusOr<Questions> questions = QuestionReader(*ir).Read(budget);
   if (!questions.ok()) return questions.status();
   if (questions->nodes.empty() && questions->names.empty()) return IrForm::kBuilt;

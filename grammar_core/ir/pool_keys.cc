@@ -48,7 +48,10 @@ void AppendMember(const ObjectSpec::Member& member, std::string* key) {
 }  // namespace
 
 std::string ObjectKey(const ObjectSpec& spec) {
+  constexpr std::size_t kFixedBytes = 64;
+  constexpr std::size_t kBytesAMember = 32;
   std::string key = PoolKey(IrKind::kObject);
+  key.reserve(kFixedBytes + kBytesAMember * (spec.members.size() + spec.others.size()));
   for (const std::uint32_t number : {spec.space, spec.space_after_colon(), spec.space_after_comma(),
                                      spec.min_members, spec.max_members, spec.indent}) {
     AppendNumber(number, &key);
@@ -73,7 +76,9 @@ std::string ObjectKey(const ObjectSpec& spec) {
 std::string NumberKey(const NumberSpec& spec) {
   const auto& [intervals, multiple_of, not_multiple_of, integer_digits, fraction_digits,
                exponent_digits, notation] = spec;
+  constexpr std::size_t kUsualBytes = 96;
   std::string key = PoolKey(IrKind::kNumber);
+  key.reserve(kUsualBytes);
   key.push_back(static_cast<char>(notation));
   AppendNumber(integer_digits, &key);
   AppendNumber(fraction_digits, &key);

@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 
@@ -160,6 +161,57 @@ TEST_P(KnownSchemasTest, ChangeNoMask) {
 
 INSTANTIATE_TEST_SUITE_P(Families, KnownSchemasTest, testing::ValuesIn(FamilyNames()),
                          [](const auto& test) { return test.param; });
+
+// Oracle: the same schemas with a keyword more, which says nothing: they are read as a whole, and
+// have no rules in common.
+TEST(SchemaStoreTest, RulesThatToolsHaveInCommonChangeNoMask) {
+  const auto tools = [](const std::string& more) {
+    std::vector<std::string> all;
+    for (const char* own : {R"("n":{"type":"null"})", R"("n":{"type":"boolean"})",
+                            R"("of":{"type":"array","items":{"type":"string"}})"}) {
+      all.push_back(Tool(
+          absl::StrCat("f", all.size()),
+          absl::StrCat(R"({"type":"object","properties":{"to":{"type":"array","items":{"type":)",
+                       R"("object","properties":{"a":{"type":"string"}},"required":["a"]}},)",
+                       R"("at":{"type":"array"},)", own, "}", more, "}")));
+    }
+    return all;
+  };
+  const auto compile = [&](const std::string& more) {
+    Budget budget = Budget::Unlimited();
+    return *CompileGrammar(
+        {"chat", Request("qwen_3", tools(more), R"(,"strictness":"parameter")"), {}},
+        TokenizerSpace::Create(EmbeddedByteVocabulary()), Limits(), budget);
+  };
+  const auto count = [](const std::string& ir) {
+    return std::vector<std::string>(absl::StrSplit(ir, "\"#/properties/to/items\"")).size() - 1;
+  };
+  SchemaStore store(kMuch);
+  EXPECT_EQ(count(Reduce(Request("qwen_3", tools("")), &store).ir), 1U);
+  EXPECT_EQ(count(Reduce(Request("qwen_3", tools(R"(,"minProperties":0)")), &store).ir), 3U);
+  const auto shared = compile("");
+  const auto apart = compile(R"(,"minProperties":0)");
+  std::mt19937 random(3);
+  for (int walk = 0; walk < 40; ++walk) {
+    Matcher a(shared);
+    Matcher b(apart);
+    // A call of each tool in turn: what walks by themselves seldom begin.
+    std::string text = absl::StrCat("<tool_call>\n{\"name\": \"f", walk % 3,
+                                    "\", \"arguments\": {\"to\":[{\"a\":");
+    for (int step = 0; step < 200; ++step) {
+      const auto mask = a.Mask();
+      ASSERT_TRUE(mask.ok() && b.Mask().ok());
+      ASSERT_TRUE(**mask == **b.Mask()) << "walk " << walk << ", step " << step;
+      std::vector<TokenId> allowed;
+      (*mask)->VisitAllowed([&](TokenId id) { allowed.push_back(id); });
+      TokenId token = allowed[random() % allowed.size()];
+      if (static_cast<std::size_t>(step) < text.size())
+        token = static_cast<unsigned char>(text[static_cast<std::size_t>(step)]);
+      if (EmbeddedByteVocabulary()->IsSpecial(token)) break;
+      ASSERT_TRUE(a.Accept(token).ok() && b.Accept(token).ok()) << step;
+    }
+  }
+}
 
 // Also where the work that is left ends within a schema that is known.
 TEST(SchemaStoreTest, AVerdictIsTheSameAtEveryBudget) {

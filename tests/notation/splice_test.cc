@@ -142,21 +142,21 @@ Spliced Splice(const std::vector<std::string>& schemas, bool by_hashes) {
   IrBuilder b{Limits()};
   const RuleId start = b.DeclareRule("start", "");
   std::vector<NodeId> calls;
-  NodesByHash made;
+  MadeParts made;
   RuleFaults faults;
   for (std::size_t i = 0; i < schemas.size(); ++i) {
     ReadResult read = *ReadJsonSchema({"json_schema", schemas[i], {}}, Limits(), budget);
     const std::string place = absl::StrCat("/", i);
     if (!by_hashes) MovePlaces(place, &read);
     IrCopier copier(read.ir, &b);
-    const absl::Status status = by_hashes ? SpliceRules(read, HashClosedNodes(read.ir), place,
+    const absl::Status status = by_hashes ? SpliceRules(read, {HashClosedNodes(read.ir)}, place,
                                                         copier, b, budget, faults, made)
                                           : SpliceRules(read, copier, b, budget, faults);
     EXPECT_TRUE(status.ok()) << status;
     calls.push_back(b.Call(copier.RuleOf(read.ir.start)));
   }
   b.DefineRule(start, b.Alt(calls));
-  return {*std::move(b).Build(start), std::move(faults), made.size()};
+  return {*std::move(b).Build(start), std::move(faults), made.nodes.size()};
 }
 
 // What each rule of `ir` is made of, sorted: the order of alternatives and the numbers of what

@@ -24,6 +24,7 @@
 #include "grammar_core/frontend/json_schema/rules/layout.h"
 #include "grammar_core/frontend/json_schema/rules/schema_beginning.h"
 #include "grammar_core/ir/facts/closed_nodes.h"
+#include "grammar_core/ir/facts/rule_hashes.h"
 #include "grammar_core/ir/passes/ir_copier.h"
 
 namespace maskd {
@@ -141,6 +142,7 @@ class Joiner {
     for (Part& part : parts_)
       for (NodeId node = 0; node < common_; ++node) part.copier.SetCopy(node, node);
     const RuleId start = b_.DeclareRule("#", "");
+    rule_hashes_.push_back({});
     b_.Call(start);
     const std::optional<NodeId> object = MakeObject();
     if (!object.has_value()) return std::nullopt;
@@ -158,7 +160,9 @@ class Joiner {
     ReadResult result;
     result.ir = *std::move(ir);
     AddBounds(&result);
-    return KnownSchema(std::move(result), std::move(hashes_));
+    KnownSchema known(std::move(result), std::move(hashes_));
+    known.rule_hashes = std::move(rule_hashes_);
+    return known;
   }
 
  private:
@@ -244,7 +248,11 @@ class Joiner {
     const bool is_new = !is_any || !any_value_.has_value();
     if (is_new) {
       const std::string there = is_any ? "" : absl::StrCat(around, place);
-      part->copier.SetRule(rule, b_.DeclareRule(is_any ? name : "#" + there, there));
+      const std::string its_name = is_any ? name : "#" + there;
+      part->copier.SetRule(rule, b_.DeclareRule(its_name, there));
+      const bool is_exact = part->ir().rules.size() <= kMostExactRules;
+      rule_hashes_.push_back(is_exact ? MixBytes(part->known->rule_hashes[rule], its_name)
+                                      : Hash128{});
       if (is_any) any_value_ = part->copier.RuleOf(rule);
     } else {
       part->copier.SetRule(rule, *any_value_);
@@ -294,6 +302,7 @@ class Joiner {
   std::optional<RuleId> any_value_;
   std::deque<Task> queue_;
   std::vector<Hash128> hashes_;
+  std::vector<Hash128> rule_hashes_;
   // Of rules, and messages of bounds, of all parts so far.
   absl::flat_hash_set<Hash128> rules_;
   absl::flat_hash_set<std::string> bounds_;

@@ -35,22 +35,31 @@ absl::Status SpliceRules(const ReadResult& read, IrCopier& copier, IrBuilder& bu
   return absl::OkStatus();
 }
 
-absl::Status SpliceRules(const ReadResult& read, const std::vector<Hash128>& hashes,
-                         absl::string_view prefix, IrCopier& copier, IrBuilder& builder,
-                         Budget& budget, RuleFaults& faults, NodesByHash& made) {
+absl::Status SpliceRules(const ReadResult& read, const PartHashes& hashes, absl::string_view prefix,
+                         IrCopier& copier, IrBuilder& builder, Budget& budget, RuleFaults& faults,
+                         MadeParts& made) {
   const GrammarIr& ir = read.ir;
-  assert(hashes.size() == ir.nodes.size() && "a hash for each node");
-  const auto is_closed = [&](NodeId node) { return hashes[node] != Hash128{}; };
+  assert(hashes.nodes.size() == ir.nodes.size() && "a hash for each node");
+  const auto is_closed = [&](NodeId node) { return hashes.nodes[node] != Hash128{}; };
   std::vector<bool> needed(ir.nodes.size(), false);
+  std::vector<RuleId> rules;  // that are new
   for (RuleId rule = 0; rule < ir.rules.size(); ++rule) {
+    const Hash128 hash = rule < hashes.rules.size() ? hashes.rules[rule] : Hash128{};
+    const auto known = hash == Hash128{} ? made.rules.end() : made.rules.find(hash);
+    if (known != made.rules.end()) {
+      copier.SetRule(rule, known->second);
+      continue;
+    }
     copier.DeclareRule(rule, IsPointer(ir.rules[rule].place) ? prefix : "");
+    if (hash != Hash128{}) made.rules.emplace(hash, copier.RuleOf(rule));
     needed[ir.rules[rule].body] = true;
+    rules.push_back(rule);
   }
   // From wholes to parts, which have smaller numbers; then the other way round.
   for (auto node = static_cast<NodeId>(ir.nodes.size()); node-- > 0;) {
     if (!needed[node]) continue;
-    const auto known = is_closed(node) ? made.find(hashes[node]) : made.end();
-    if (known == made.end()) {
+    const auto known = is_closed(node) ? made.nodes.find(hashes.nodes[node]) : made.nodes.end();
+    if (known == made.nodes.end()) {
       ForEachPart(ir, node, [&](NodeId part) { needed[part] = true; });
     } else {
       copier.SetCopy(node, known->second);
@@ -60,9 +69,9 @@ absl::Status SpliceRules(const ReadResult& read, const std::vector<Hash128>& has
   for (NodeId node = 0; node < ir.nodes.size(); ++node) {
     if (!needed[node]) continue;
     if (absl::Status status = copier.Copy(node, budget); !status.ok()) return status;
-    if (is_closed(node)) made.emplace(hashes[node], copier.CopyOf(node));
+    if (is_closed(node)) made.nodes.emplace(hashes.nodes[node], copier.CopyOf(node));
   }
-  for (RuleId rule = 0; rule < ir.rules.size(); ++rule)
+  for (const RuleId rule : rules)
     builder.DefineRule(copier.RuleOf(rule), copier.CopyOf(ir.rules[rule].body));
   for (const auto& [rule, fault] : read.faults)
     faults.emplace(copier.RuleOf(rule), MovedStatus(fault, prefix));

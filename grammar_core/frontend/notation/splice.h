@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/hash128.h"
@@ -23,15 +24,24 @@ namespace maskd {
 absl::Status SpliceRules(const ReadResult& read, IrCopier& copier, IrBuilder& builder,
                          Budget& budget, RuleFaults& faults);
 
-// Nodes of a grammar by their hashes, as HashClosedNodes() has them.
-using NodesByHash = absl::flat_hash_map<Hash128, NodeId>;
+// Hashes by node, as HashClosedNodes() has them, and by rule; Hash128{} and none where there is no
+// other of that kind.
+struct PartHashes {
+  const std::vector<Hash128>& nodes;
+  absl::Span<const Hash128> rules = {};
+};
+// Nodes and rules of a grammar by such hashes.
+struct MadeParts {
+  absl::flat_hash_map<Hash128, NodeId> nodes = {};
+  absl::flat_hash_map<Hash128, RuleId> rules = {};
+};
 
-// The same of what rules reach alone. Nodes in `made` are taken from there, with all that they are
-// made of; others with a hash in `hashes` are added to it. Places of rules and faults are moved
+// The same of what rules reach alone. What is in `made` is taken from there, with all that it is
+// made of; what else has a hash in `hashes` is added to it. Places of rules and faults are moved
 // behind `prefix`, as MovePlaces() does.
-absl::Status SpliceRules(const ReadResult& read, const std::vector<Hash128>& hashes,
-                         absl::string_view prefix, IrCopier& copier, IrBuilder& builder,
-                         Budget& budget, RuleFaults& faults, NodesByHash& made);
+absl::Status SpliceRules(const ReadResult& read, const PartHashes& hashes, absl::string_view prefix,
+                         IrCopier& copier, IrBuilder& builder, Budget& budget, RuleFaults& faults,
+                         MadeParts& made);
 
 // Puts `prefix` before the places that are JSON Pointers of the grammar's own text: those of
 // options and of documents beside it stay.

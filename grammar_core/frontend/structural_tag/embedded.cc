@@ -147,10 +147,15 @@ absl::StatusOr<NodeId> EmbeddedGrammars::MakeSchema(const KnownSchema& known,
                                                     const std::string& place) {
   const ReadResult& read = known.read;
   IrCopier copier(read.ir, &builder_);
-  // Nobody asks for those of a tool's rules but to find the tool that has no value.
-  if (IsPlaceInTool(place) && known.has_value) copier.LeavePlacesOut();
+  PartHashes hashes = {known.hashes};
+  // Nobody asks for places of a tool's rules but to find the tool that has no value. So tools may
+  // have rules in common.
+  if (IsPlaceInTool(place) && known.has_value) {
+    copier.LeavePlacesOut();
+    hashes.rules = known.rule_hashes;
+  }
   const absl::Status status =
-      SpliceRules(read, known.hashes, place, copier, builder_, budget_, result_.faults, made_);
+      SpliceRules(read, hashes, place, copier, builder_, budget_, result_.faults, made_);
   if (!status.ok()) return status;
   KeepRemarks(read, place);
   result_.has_empty_parts = result_.has_empty_parts || !known.has_value;

@@ -95,7 +95,7 @@ class EmbeddedGrammars {
   MarkerSpeller& speller_;
   ReadResult& result_;
   absl::flat_hash_map<std::string, NodeId> schemas_;
-  NodesByHash made_;
+  MadeParts made_;
   // Bounds that are in `result_` already: place and message.
   absl::flat_hash_set<std::string> bounds_;
 };

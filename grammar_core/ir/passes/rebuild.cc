@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "grammar_core/ir/facts/rule_groups.h"
 #include "grammar_core/ir/ir_builder.h"
 #include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/passes/compact.h"
@@ -69,15 +70,10 @@ class Rebuilder {
       if (absl::Status status = budget_.Spend(1 + n.child_count); !status.ok()) return status;
       for (std::uint32_t i = 0; i < n.child_count; ++i) Push(ir_.children[n.first_child + i]);
       if (n.kind == IrKind::kCall) PushRule(CalledRuleOf(n));
-      if (n.kind == IrKind::kObject) PushObject(ObjectOf(ir_, n));
+      if (n.kind == IrKind::kObject)
+        ForEachNode(ObjectOf(ir_, n), [&](NodeId part) { Push(part); });
     }
     return absl::OkStatus();
-  }
-
-  void PushObject(const ObjectSpec& spec) {
-    std::vector<NodeId> nodes;
-    AppendNodes(spec, &nodes);
-    for (const NodeId node : nodes) Push(node);
   }
 
   GrammarIr ir_;
