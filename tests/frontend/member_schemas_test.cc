@@ -51,20 +51,20 @@ std::optional<KnownSchema> Join(const std::string& text, const GrammarOptions& o
   const auto document = JsonDocument::Parse(text, limits);
   EXPECT_TRUE(document.ok()) << text;
   std::vector<std::pair<std::string, SchemaRef>> known;
-  return JoinMembers(document->root(), options, beginning, limits, budget,
-                     [&](absl::string_view member) -> absl::StatusOr<SchemaRef> {
-                       for (const auto& [read, schema] : known)
-                         if (read == member) return schema;
-                       SchemaSteps steps;
-                       auto read = ReadJsonSchema(*JsonDocument::Parse(member, limits),
-                                                  {"json_schema", std::string(member), options},
-                                                  limits, budget, SchemaValues::kInline,
-                                                  {.beginning = &beginning, .steps = &steps});
-                       if (!read.ok()) return read.status();
-                       known.emplace_back(member, std::make_shared<const KnownSchema>(
-                                                      *std::move(read), std::move(steps)));
-                       return known.back().second;
-                     });
+  return JoinMembers(
+      document->root(), options, beginning, limits, budget,
+      [&](absl::string_view member) -> absl::StatusOr<SchemaRef> {
+        for (const auto& [read, schema] : known)
+          if (read == member) return schema;
+        SchemaSteps steps;
+        auto read = ReadJsonSchema(
+            *JsonDocument::Parse(member, limits), {"json_schema", std::string(member), options},
+            limits, budget, SchemaValues::kInline, {.beginning = &beginning, .steps = &steps});
+        if (!read.ok()) return read.status();
+        known.emplace_back(member, std::make_shared<const KnownSchema>(
+                                       *std::move(read), std::move(steps), beginning.hashes));
+        return known.back().second;
+      });
 }
 
 // Whether it was put together.

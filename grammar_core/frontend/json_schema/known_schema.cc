@@ -36,8 +36,8 @@ KnownSchema::KnownSchema(ReadResult result, std::vector<Hash128> known)
       hashes(HashClosedNodes(read.ir, std::move(known))),
       has_value(HasValue(read.ir)) {}
 
-KnownSchema::KnownSchema(ReadResult result, SchemaSteps its_steps)
-    : KnownSchema(std::move(result)) {
+KnownSchema::KnownSchema(ReadResult result, SchemaSteps its_steps, std::vector<Hash128> known)
+    : KnownSchema(std::move(result), std::move(known)) {
   steps = std::move(its_steps);
   if (!steps.is_in_place) rule_hashes = HashRules(read.ir, hashes);
 }

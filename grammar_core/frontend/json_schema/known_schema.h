@@ -19,14 +19,14 @@ struct KnownSchema {
   bool has_value = false;       // intersections that are empty aside
   // For who puts it into another schema (member_schemas.h); empty where nobody does.
   SchemaSteps steps = {};
-  // By rule, as HashRules() has them. In what was put together of members: those of rules that other
-  // schemas may have in common, and then the names are hashed, too; Hash128{} for others.
+  // By rule, as HashRules() has them. In what was put together of members: those of rules that
+  // other schemas may have in common, and then the names are hashed, too; Hash128{} for others.
   std::vector<Hash128> rule_hashes = {};
 
   // Looks whether there is a value, and hashes what is not hashed yet.
   explicit KnownSchema(ReadResult result, std::vector<Hash128> known = {});
   // The schema of a member hashes its rules, too.
-  KnownSchema(ReadResult result, SchemaSteps its_steps);
+  KnownSchema(ReadResult result, SchemaSteps its_steps, std::vector<Hash128> known);
 
   // Bytes, with this itself.
   [[nodiscard]] std::int64_t held_bytes() const;

@@ -109,7 +109,8 @@ class Joiner {
         options_(options),
         budget_(budget),
         common_(static_cast<NodeId>(beginning.builder.ir().nodes.size())),
-        b_(beginning.builder) {}
+        b_(beginning.builder),
+        hashes_(beginning.hashes) {}
 
   // Whether all can be put together.
   bool Read(std::int64_t max_sets, ReadMember read) {
@@ -137,8 +138,6 @@ class Joiner {
   std::optional<KnownSchema> Make() && {
     const auto units = kObjectUnits + static_cast<std::int64_t>(members_.size());
     if (!budget_.Spend(units).ok()) return std::nullopt;
-    const auto& hashes = parts_.front().known->hashes;
-    hashes_.assign(hashes.begin(), hashes.begin() + common_);
     for (Part& part : parts_)
       for (NodeId node = 0; node < common_; ++node) part.copier.SetCopy(node, node);
     const RuleId start = b_.DeclareRule("#", "");

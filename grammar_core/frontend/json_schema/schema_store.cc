@@ -112,7 +112,8 @@ absl::StatusOr<KnownSchema> SchemaStore::ReadNew(const GrammarSource& source, Sc
   absl::StatusOr<ReadResult> read = ReadJsonSchema(*std::move(document), source, limits, budget,
                                                    values, {.beginning = beginning.get()});
   if (!read.ok()) return read.status();
-  return KnownSchema(*std::move(read));
+  return KnownSchema(*std::move(read),
+                     beginning == nullptr ? std::vector<Hash128>() : beginning->hashes);
 }
 
 absl::StatusOr<SchemaRef> SchemaStore::ReadMember(GrammarSource source, absl::string_view settings,
@@ -129,7 +130,8 @@ absl::StatusOr<SchemaRef> SchemaStore::ReadMember(GrammarSource source, absl::st
       ReadJsonSchema(*std::move(document), source, limits, budget, SchemaValues::kInline,
                      {.beginning = &beginning, .steps = &steps});
   if (!read.ok()) return read.status();
-  auto shared = std::make_shared<const KnownSchema>(*std::move(read), std::move(steps));
+  auto shared =
+      std::make_shared<const KnownSchema>(*std::move(read), std::move(steps), beginning.hashes);
   const std::int64_t bytes = kBytesAnEntry + HeldBytes(key) + shared->held_bytes();
   Keep({.key = std::move(key), .read = shared, .work = budget.spent() - before, .bytes = bytes});
   return shared;
