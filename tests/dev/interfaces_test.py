@@ -7,7 +7,8 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROOMS = ("client", "grammar_core", "service", "cache", "local", "ring", "memory", "metrics", "cpu", "reasons")
 # Interface -> why it has one implementation.
-REASONS = {"CharEdgeSource": "intersections, below the derivatives, are handed their edges",
+REASONS = {"CallView": "the work of a call is tested without gRPC",
+           "CharEdgeSource": "intersections, below the derivatives, are handed their edges",
            "Clock": "tests and benchmarks have clocks that they move",
            "LocalEngine": "the client sees nothing of the service: local/ implements it",
            "NodeLowering": "terms of objects lower their members by what includes them",
