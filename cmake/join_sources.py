@@ -18,7 +18,8 @@ name that a header of the other has for a function: where both are seen, the nam
 
 With --large a private name gets another one by #define while its source is read, so that it meets nobody.
 All headers come first then, and are not touched. A name that stands behind `.`, `->` or `::` in its source,
-or anywhere in one of its headers, keeps its name, and clashes as it does without --large.
+or anywhere in one of its headers, keeps its name, and clashes as it does without --large. So does a function that
+is called for the type of its argument, and whatever a test is named by.
 """
 
 import functools
@@ -51,9 +52,13 @@ USED = re.compile(r"using\s+[\w:]+;")
 ENUM = re.compile(r"^enum\s+(?!class\b)(?:\w+\s*)?(?::[^{;]*)?\{([^}]*)\}", re.MULTILINE)
 VALUE_OF_ENUM = re.compile(r"(\w+)\s*(?:=[^,]*)?(?:,|$)")
 TEST = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\((\w+),\s*(\w+)\)")
+# The names of tests, which are texts too, that people see.
+TEST_NAMES = re.compile(r"^(?:TYPED_|INSTANTIATE_)*TEST\w*\(\s*(\w+),\s*(\w+)", re.MULTILINE)
 # What the patterns above can take for a name, and is none that a source may have.
 KEYWORDS = frozenset("""auto bool char class const constexpr decltype double enum float inline int long namespace noexcept
-operator override return short signed static struct template typename union unsigned using void""".split())
+operator override return short signed sizeof static struct template typename union unsigned using void""".split())
+# What others call by these names, for the type of an argument.
+BY_ARGUMENT = frozenset(("AbslHashValue", "AbslStringify", "PrintTo", "begin", "end", "from_json", "swap", "to_json"))
 SYSTEM_INCLUDE = re.compile(r'^#include (?:<[^>]+>|"[^"]+\.h")')
 NO_NAME = ("}", "{", ")", "//", "#", " ", "\t", "namespace", "public", "private", "protected",
            "INSTANTIATE", "return", "extern \"C\" {")
@@ -167,8 +172,9 @@ class Sources:
             return frozenset()
         names = {name for name, origin in self.private(path).items()
                  if name.isidentifier() and not USED.match(origin) and origin == path or " = " in origin}
-        names -= KEYWORDS
+        names -= KEYWORDS | BY_ARGUMENT
         names -= set(DEFINE.findall(self.text(path)))
+        names -= set(sum(TEST_NAMES.findall(self.text(path)), ()))
         names -= {word for behind, word in WORD.findall(NO_WORDS.sub(" ", self.text(path))) if behind}
         return frozenset(names.difference(*map(self.all_words, self.headers(path))))
 

@@ -11,7 +11,7 @@
 namespace maskd {
 
 // SentencePiece.Type.
-enum PieceType {
+enum SentencePieceType {
   kNormal = 1,
   kUnknown = 2,
   kControl = 3,
