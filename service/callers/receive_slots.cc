@@ -87,7 +87,7 @@ Clock::TimePoint ReceiveSlots::Look() {
     const Clock::TimePoint now = clock_->Now();
     Share(now, &news);
     Refuse(now, &news);
-    // One that is given back may make room at any time, for a call that is not fresh by then.
+    // A slot that is given back may make room at any time, for a call that is not fresh by then.
     if (!waiters_.empty()) next = std::min(now + kFresh, waiters_.front().end);
     if (!waiters_.empty() && IsFull()) CancelLate(now);
     if (!waiters_.empty() && !IsFull()) next = std::min(next, FreshUntil());

@@ -232,8 +232,8 @@ absl::Status UnaryCall::CountReply(std::int64_t bytes) {
   return room;
 }
 
-// What the call has goes back before its client hears of the end: one that comes again at once
-// finds it free.
+// What the call has goes back before its client hears of the end, so the client's next call finds
+// it free.
 void UnaryCall::End(const absl::Status& status) {
   slot_.reset();
   work_.reset();

@@ -1,6 +1,6 @@
 // Each member's nodes and rules are made again where SchemaCompiler would have come to them: values
 // in their place while the object is made, rules from a queue behind it. A copy of a node in normal
-// form is that node, and one that is there already is found, so numbers come out the same too.
+// form is that node, and a node that is there already is found. So numbers come out the same too.
 //
 // A rule stands for all schemas that say the same, wherever they stand. So where two members have
 // rules in them that may be equal the whole is read; equal members are one from the start.
@@ -23,6 +23,7 @@
 
 #include "grammar_core/frontend/json_schema/rules/layout.h"
 #include "grammar_core/frontend/json_schema/rules/schema_beginning.h"
+#include "grammar_core/frontend/json_schema/rules/schema_compiler.h"
 #include "grammar_core/ir/facts/closed_nodes.h"
 #include "grammar_core/ir/facts/rule_hashes.h"
 #include "grammar_core/ir/passes/ir_copier.h"
@@ -32,11 +33,9 @@ namespace {
 
 // Members at most: each is kept by itself, with some 4 KiB.
 constexpr std::uint32_t kMostMembers = 64;
-// As SchemaCompiler has it: longer places are cut there.
-constexpr std::size_t kMaxPlaceBytes = 200;
 // Units of work of an object that is put together.
 constexpr std::int64_t kObjectUnits = 8;
-constexpr absl::string_view kAnyValue = "any value";
+constexpr absl::string_view kAnyValue = SchemaCompiler::kAnyValue;
 
 // What the text says of the object itself.
 struct ObjectText {
@@ -188,7 +187,7 @@ class Joiner {
     const std::size_t before = part.at.Pointer().size();
     for (RuleId rule = 0; rule < part.known->rule_hashes.size(); ++rule) {
       const auto& [name, place, body] = part.ir().rules[rule];
-      if (before + place.size() > kMaxPlaceBytes) return false;
+      if (before + place.size() > SchemaCompiler::kMaxPlaceBytes) return false;
       if (name == kAnyValue) {
         if (rule == 0 || !place.empty()) return false;
       } else if (!rules_.insert(part.known->rule_hashes[rule]).second) {

@@ -29,9 +29,6 @@ namespace {
 using K = Keyword;
 using Kind = Claim::Kind;
 
-// Bytes of a rule's place at most: what lies deeper is placed at what is around it, so that many
-// deep rules do not hold many long pointers.
-constexpr std::size_t kMaxPlaceBytes = 200;
 // Reasons for unsatisfiable rules that are kept; after these a rule's place must do.
 constexpr std::size_t kMaxFaults = 1000;
 // Units of work of one set of schemas that is put together.
@@ -185,7 +182,8 @@ NodeId SchemaCompiler::Value(const std::vector<Claim>& claims) {
 }
 
 RuleId SchemaCompiler::Declare(const Conjunction& all, const std::string& place) {
-  const RuleId rule = builder_.DeclareRule(all.empty() ? "any value" : "#" + place, place);
+  const RuleId rule =
+      builder_.DeclareRule(all.empty() ? std::string(kAnyValue) : absl::StrCat("#", place), place);
   nodes_.emplace(all.Key(), builder_.Call(rule));
   queue_.push_back({rule, all, place});
   return rule;

@@ -11,6 +11,7 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_RULES_SCHEMA_COMPILER_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_RULES_SCHEMA_COMPILER_H_
 
+#include <cstddef>
 #include <deque>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
@@ -35,6 +37,12 @@ namespace maskd {
 // For one document: Compile() once.
 class SchemaCompiler {
  public:
+  // Bytes of a rule's place at most: what lies deeper is placed at what is around it, so that many
+  // deep rules do not hold many long pointers.
+  static constexpr std::size_t kMaxPlaceBytes = 200;
+  // The name of the rule that takes every value; others are named by their places.
+  static constexpr absl::string_view kAnyValue = "any value";
+
   // All but the options must outlive this.
   SchemaCompiler(const SchemaSet& schemas, const GrammarOptions& options, SchemaValues values,
                  const Limits& limits, Budget& budget, const SchemaReading& reading = {});
