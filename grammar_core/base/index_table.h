@@ -41,6 +41,8 @@ class ShortNumbers {
     AppendTight(&halves_, static_cast<std::uint16_t>(number));
     if (is_wide_) AppendTight(&halves_, static_cast<std::uint16_t>(number >> kHalfBits));
   }
+  // Room for so many numbers of 16 bits.
+  void Reserve(std::size_t count) { halves_.reserve(count); }
   [[nodiscard]] std::size_t size() const { return is_wide_ ? halves_.size() / 2 : halves_.size(); }
   void Widen() {
     std::vector<std::uint16_t> wide;
@@ -66,6 +68,19 @@ class IndexTable {
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
   explicit IndexTable(By by) : by_(std::move(by)) { heads_.Append(kEnd); }
+  // The elements of `other` by `by`, which gives them the same hashes, with room for so many more.
+  IndexTable(By by, const IndexTable& other, std::size_t more) : by_(std::move(by)) {
+    Reserve(other.size() + more);
+    unsplit_ = other.unsplit_;
+    heads_ = other.heads_;
+    nexts_ = other.nexts_;
+  }
+
+  // Room for so many elements, up to 65,535, before any is moved.
+  void Reserve(std::size_t elements) {
+    heads_.Reserve(elements / kElementsABucket + 1);
+    nexts_.Reserve(elements);
+  }
 
   // The number of the element that is equal to `key`, or kNone; and its hash, for Add().
   struct Found {

@@ -48,9 +48,8 @@ CharSet CharsOf(const std::vector<std::u32string>& texts) {
 
 }  // namespace
 
-IrBuilder::IrBuilder(const Limits& limits)
-    : max_nodes_(limits.ir_nodes), node_ids_(kUsualNodes, ContentHash{&ir_}, ContentEq{&ir_}) {
-  pool_ids_.reserve(kUsualNodes);
+IrBuilder::IrBuilder(const Limits& limits) : max_nodes_(limits.ir_nodes), nodes_(ByContent{this}) {
+  Reserve(kUsualNodes);
   [[maybe_unused]] const NodeId nothing = Intern(IrNode(IrKind::kNothing), {});
   [[maybe_unused]] const NodeId empty = Intern(IrNode(IrKind::kEmpty), {});
   assert(nothing == kNothingId && empty == kEmptyId);
@@ -59,15 +58,21 @@ IrBuilder::IrBuilder(const Limits& limits)
 IrBuilder::IrBuilder(const IrBuilder& begun)
     : max_nodes_(begun.max_nodes_),
       charged_(begun.charged_),
-      node_ids_(begun.node_ids_.capacity(), ContentHash{&ir_}, ContentEq{&ir_}),
-      pool_ids_(begun.pool_ids_) {
-  assert(begun.ir_.rules.empty() && begun.error_.ok());
+      nodes_(ByContent{this}, begun.nodes_, kUsualNodes) {
+  assert(begun.ir_.rules.empty() && begun.error_.ok() && begun.distinct_ids_.empty());
   // Room for a schema of a few members behind it.
+  constexpr std::size_t kUsualKeys = kUsualNodes / 2;
+  constexpr std::size_t kUsualKeyBytes = 16;
   ir_.nodes.reserve(begun.ir_.nodes.size() + kUsualNodes);
   ir_.children.reserve(begun.ir_.children.size() + 2 * kUsualNodes);
   ir_.byte_strings.reserve(begun.ir_.byte_strings.size() + kUsualNodes / 4);
+  made_.reserve(begun.made_.size() + kUsualNodes);
+  keys_.reserve(begun.keys_.size() + kUsualKeys * kUsualKeyBytes);
+  key_ends_.reserve(begun.key_ends_.size() + kUsualKeys);
   ir_ = begun.ir_;
-  for (const NodeId node : begun.node_ids_) node_ids_.insert(node);
+  made_ = begun.made_;
+  keys_ = begun.keys_;
+  key_ends_ = begun.key_ends_;
 }
 
 NodeId IrBuilder::Nothing() { return kNothingId; }
@@ -156,7 +161,7 @@ NodeId IrBuilder::Distinct(NodeId arrays, const std::vector<NodeId>& beside, Dis
   AppendText(spec.place, &key);
   AppendText(spec.keyword, &key);
   const auto [known, is_new] =
-      pool_ids_.try_emplace(key, static_cast<std::uint32_t>(ir_.distinct.size()));
+      distinct_ids_.try_emplace(key, static_cast<std::uint32_t>(ir_.distinct.size()));
   if (is_new) ir_.distinct.push_back(std::move(spec));
   return Intern(IrPayload::Node(IrKind::kDistinct, known->second), children);
 }
@@ -263,58 +268,76 @@ template <typename T, typename Value>
 NodeId IrBuilder::InternEntry(IrKind kind, absl::string_view key, Value&& value,
                               std::vector<T>* pool) {
   if (!error_.ok()) return kNothingId;
-  const auto known = pool_ids_.lazy_emplace(key, [&](const auto& make) {
-    Charge(1);
-    make(std::string(key), static_cast<std::uint32_t>(ir_.nodes.size()));
-    Append(IrPayload::Node(kind, static_cast<std::uint32_t>(pool->size())), {});
-    pool->emplace_back(std::forward<Value>(value));
-  });
-  return error_.ok() ? known->second : kNothingId;
+  const auto [known, hash] = nodes_.Find(key);
+  if (known != nodes_.kNone) return known;
+  Charge(1);
+  const NodeId node =
+      Append(IrPayload::Node(kind, static_cast<std::uint32_t>(pool->size())), {}, hash);
+  made_.back().key = static_cast<std::uint32_t>(key_ends_.size());
+  keys_.append(key.data(), key.size());
+  key_ends_.push_back(keys_.size());
+  pool->emplace_back(std::forward<Value>(value));
+  return error_.ok() ? node : kNothingId;
 }
 
 NodeId IrBuilder::InternLeaf(IrKind kind, std::uint32_t payload) {
   return Intern(IrPayload::Node(kind, payload), {});
 }
 
-IrBuilder::Content IrBuilder::ContentOf(const GrammarIr& ir, NodeId id) {
-  const IrNode& node = ir.nodes[id];
-  assert(std::size_t{node.first_child} + node.child_count <= ir.children.size());
-  return {node, absl::MakeConstSpan(ir.children).subspan(node.first_child, node.child_count)};
+absl::string_view IrBuilder::KeyOf(std::uint32_t key) const {
+  const std::size_t begin = key == 0 ? 0 : key_ends_[key - 1];
+  return absl::string_view(keys_).substr(begin, key_ends_[key] - begin);
 }
 
-std::size_t IrBuilder::ContentHash::operator()(const Content& content) const {
+std::size_t IrBuilder::ByContent::operator()(const Content& content) const {
   const IrNode& node = content.node;
   constexpr int kBits = 8;
   const std::uint64_t kinds =
       (static_cast<std::uint64_t>(node.kind) << kBits) + static_cast<std::uint64_t>(node.spelling);
   const std::uint64_t payload =
       (std::uint64_t{IrPayload::First(node)} << 32U) + IrPayload::Second(node);
-  return absl::HashOf(kinds, payload, content.children);
+  return static_cast<std::uint32_t>(absl::HashOf(kinds, payload, content.children));
 }
 
-bool IrBuilder::ContentEq::operator()(NodeId x, const Content& y) const {
-  const Content known = ContentOf(*ir, x);
-  return known.node.kind == y.node.kind && known.node.spelling == y.node.spelling &&
-         IrPayload::First(known.node) == IrPayload::First(y.node) &&
-         IrPayload::Second(known.node) == IrPayload::Second(y.node) && known.children == y.children;
+std::size_t IrBuilder::ByContent::operator()(absl::string_view key) const {
+  return static_cast<std::uint32_t>(absl::HashOf(key));
+}
+
+bool IrBuilder::ByContent::operator()(NodeId made, const Content& content) const {
+  if (builder->made_[made].key != Made::kNoKey) return false;
+  const GrammarIr& ir = builder->ir_;
+  const IrNode& node = ir.nodes[made];
+  assert(std::size_t{node.first_child} + node.child_count <= ir.children.size());
+  return node.kind == content.node.kind && node.spelling == content.node.spelling &&
+         IrPayload::First(node) == IrPayload::First(content.node) &&
+         IrPayload::Second(node) == IrPayload::Second(content.node) &&
+         absl::MakeConstSpan(ir.children).subspan(node.first_child, node.child_count) ==
+             content.children;
+}
+
+bool IrBuilder::ByContent::operator()(NodeId made, absl::string_view key) const {
+  const std::uint32_t its = builder->made_[made].key;
+  return its != Made::kNoKey && builder->KeyOf(its) == key;
 }
 
 NodeId IrBuilder::Intern(const IrNode& node, absl::Span<const NodeId> children) {
   if (!error_.ok()) return kNothingId;
-  const auto known = node_ids_.lazy_emplace(Content{node, children}, [&](const auto& make) {
-    Charge(1 + children.size());
-    make(Append(node, children));
-  });
-  return error_.ok() ? *known : kNothingId;
+  const auto [known, hash] = nodes_.Find(Content{node, children});
+  if (known != nodes_.kNone) return known;
+  Charge(1 + children.size());
+  const NodeId made = Append(node, children, hash);
+  return error_.ok() ? made : kNothingId;
 }
 
-NodeId IrBuilder::Append(IrNode node, absl::Span<const NodeId> children) {
+NodeId IrBuilder::Append(IrNode node, absl::Span<const NodeId> children, std::size_t hash) {
   // Children have smaller numbers than their parent: passes walk the nodes in order.
   assert(std::ranges::all_of(children, [&](NodeId child) { return child < ir_.nodes.size(); }));
   node.first_child = static_cast<std::uint32_t>(ir_.children.size());
   node.child_count = static_cast<std::uint32_t>(children.size());
   ir_.children.insert(ir_.children.end(), children.begin(), children.end());
   ir_.nodes.push_back(node);
+  made_.push_back({.hash = static_cast<std::uint32_t>(hash)});
+  nodes_.Add(hash);
   return static_cast<NodeId>(ir_.nodes.size() - 1);
 }
 

@@ -22,12 +22,12 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
+#include "grammar_core/base/index_table.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/ir/counts.h"
 #include "grammar_core/ir/grammar_ir.h"
@@ -48,7 +48,8 @@ class IrBuilder {
   void Reserve(std::size_t nodes) {
     ir_.nodes.reserve(nodes);
     ir_.children.reserve(2 * nodes);
-    node_ids_.reserve(nodes);
+    made_.reserve(nodes);
+    nodes_.Reserve(nodes);
   }
 
   // No text at all, and the empty text alone.
@@ -124,35 +125,35 @@ class IrBuilder {
   // The nodes of an alternation, sorted out by what merges with what.
   struct AltParts;
 
-  // A node's contents, whether it is in `ir_` already or not.
+  // What a node holds, whether it is made already or not. One with an entry of a pool is told by
+  // the entry's key, any other one by its fields.
   struct Content {
     IrNode node;
     absl::Span<const NodeId> children;
   };
-  struct ContentHash {
-    using is_transparent = void;
-    const GrammarIr* ir;
-    // By what a node holds, so that a node not made yet can be looked for.
-    std::size_t operator()(NodeId id) const { return (*this)(ContentOf(*ir, id)); }
+  struct ByContent {
+    const IrBuilder* builder;
+    std::size_t operator()(NodeId made) const { return builder->made_[made].hash; }
     std::size_t operator()(const Content& content) const;
+    std::size_t operator()(absl::string_view key) const;
+    bool operator()(NodeId made, const Content& content) const;
+    bool operator()(NodeId made, absl::string_view key) const;
   };
-  struct ContentEq {
-    using is_transparent = void;
-    const GrammarIr* ir;
-    // Nodes that are made are equal only as the same; content is compared field by field.
-    bool operator()(NodeId x, NodeId y) const { return x == y; }
-    bool operator()(NodeId x, const Content& y) const;
+  struct Made {
+    static constexpr std::uint32_t kNoKey = 0xFFFFFFFF;
+    std::uint32_t hash;
+    std::uint32_t key = kNoKey;  // its number, for one with an entry of a pool
   };
-  static Content ContentOf(const GrammarIr& ir, NodeId id);
 
   NodeId Intern(const IrNode& node, absl::Span<const NodeId> children);
   // A leaf whose payload is in no pool.
   NodeId InternLeaf(IrKind kind, std::uint32_t payload);
-  // A leaf whose payload is `value`, kept in `pool`; `key` tells it from all others.
+  // A leaf whose payload is `value`, kept in `pool`; `key` tells it from all other nodes.
   template <typename T, typename Value>
   NodeId InternEntry(IrKind kind, absl::string_view key, Value&& value, std::vector<T>* pool);
   // A node that is not there yet.
-  NodeId Append(IrNode node, absl::Span<const NodeId> children);
+  NodeId Append(IrNode node, absl::Span<const NodeId> children, std::size_t hash);
+  [[nodiscard]] absl::string_view KeyOf(std::uint32_t key) const;
   // The key of a pool's entry as far as PoolKey(kind). Good until the next one is begun.
   std::string& BeginKey(IrKind kind);
   // Appends `node`, or its children where it is itself of `kind`.
@@ -167,11 +168,13 @@ class IrBuilder {
   GrammarIr ir_;
   const std::int64_t max_nodes_;
   std::int64_t charged_ = 0;
-  // The nodes by their contents: looked up before a node is made, so without copying it. Leaves
-  // with an entry of a pool are not among them.
-  absl::flat_hash_set<NodeId, ContentHash, ContentEq> node_ids_;
-  // Those, by the entry's contents byte for byte; and the entries of kDistinct.
-  absl::flat_hash_map<std::string, std::uint32_t> pool_ids_;
+  // The nodes by what they hold: looked for before a node is made.
+  IndexTable<ByContent> nodes_;
+  std::vector<Made> made_;  // of each node
+  // Of entries of pools, one behind the other, and where each ends.
+  std::string keys_;
+  std::vector<std::size_t> key_ends_;
+  absl::flat_hash_map<std::string, std::uint32_t> distinct_ids_;
   std::string key_;  // the one that was begun last
   std::vector<bool> rule_defined_;
   absl::Status error_;

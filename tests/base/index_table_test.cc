@@ -56,6 +56,26 @@ TEST_P(IndexTableTest, FindsWhatAMapFinds) {
   EXPECT_EQ(table.Find("none").number, Table::kNone);
 }
 
+TEST_P(IndexTableTest, GoesOnFromAnotherOne) {
+  std::vector<std::string> texts;
+  Table table(ByText{&texts, GetParam().bits});
+  const auto add = [](int number, std::vector<std::string>* to, Table* into) {
+    const std::string text = std::to_string(number);
+    into->Add(into->Find(text).hash);
+    to->push_back(text);
+  };
+  const int half = GetParam().texts / 2;
+  for (int i = 0; i < half; ++i) add(i, &texts, &table);
+  std::vector<std::string> more = texts;
+  Table longer(ByText{&more, GetParam().bits}, table, 10);
+  for (int i = half; i < GetParam().texts; ++i) add(i, &more, &longer);
+  for (int i = 0; i < GetParam().texts; ++i) {
+    const auto number = static_cast<std::uint32_t>(i);
+    EXPECT_EQ(longer.Find(std::to_string(i)).number, number);
+    EXPECT_EQ(table.Find(std::to_string(i)).number, i < half ? number : Table::kNone);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Hashes, IndexTableTest,
                          testing::Values(Row{"AllDiffer", ~std::size_t{0}, 3'000},
                                          // From 65,535 on numbers take four bytes.

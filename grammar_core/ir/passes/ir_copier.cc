@@ -45,7 +45,7 @@ NodeId IrCopier::Made(const IrNode& n) {
     case IrKind::kEmpty:
       return to_->Empty();
     case IrKind::kBytes:
-      return to_->Bytes(Payload(&GrammarIr::byte_strings, PoolIndexOf(n)));
+      return to_->Bytes(BytesOf(from_, n));
     case IrKind::kByteSet:
       return to_->ByteSet(ByteSetOf(from_, n));
     case IrKind::kTokens:
