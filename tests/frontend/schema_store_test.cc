@@ -286,6 +286,26 @@ TEST(SchemaStoreTest, OtherOptionsOrLimitsAreAnotherSchema) {
   EXPECT_EQ(same({}, limits), 10);
 }
 
+// Only so many options and limits are known at once. A schema under those that were forgotten is
+// read again, and never taken for another one.
+TEST(SchemaStoreTest, ManyOptionsFindTheirOwnSchemas) {
+  SchemaStore store(kMuch);
+  const std::string request = Request("qwen_3", {kSearch});
+  const std::int64_t work = Limits().compile_work;
+  constexpr int kMany = 40;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 1; i <= kMany; ++i) {
+      const GrammarOptions options = {.max_whitespace = i};
+      const Said alone = Reduce(request, nullptr, work, options);
+      EXPECT_EQ(Reduce(request, &store, work, options), alone);
+      const std::int64_t hits = store.stats().hits;
+      EXPECT_EQ(Reduce(request, &store, work, options), alone);
+      EXPECT_EQ(store.stats().hits, hits + 1);
+    }
+  }
+  EXPECT_LE(store.stats().held_bytes, kMuch);
+}
+
 // What was used longest ago goes first.
 TEST(SchemaStoreTest, KeepsItsBound) {
   const auto read = [](int i, SchemaStore* store) {

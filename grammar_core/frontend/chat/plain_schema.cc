@@ -58,6 +58,7 @@ class Writer {
  public:
   std::string Write(const JsonValue& root) {
     root_ = root.id();
+    if (root.is_object()) out_.reserve(root.source().size());
     Open(root, Holds::kSchema);
     while (!open_.empty()) {
       Level& level = open_.back();

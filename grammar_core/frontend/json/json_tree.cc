@@ -6,6 +6,7 @@
 #include <climits>
 #include <cstring>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 
@@ -21,23 +22,34 @@ std::string PlaceOfRoot(const json_internal::Tree& tree, JsonId root) {
   return absl::StrCat(text->name, "#");
 }
 
-std::string Escaped(absl::string_view key) {
-  return absl::StrReplaceAll(key, {{"~", "~0"}, {"/", "~1"}});
+// Few keys have what is escaped.
+void AppendEscaped(absl::string_view key, std::string* pointer) {
+  if (key.find_first_of("~/") == absl::string_view::npos)
+    pointer->append(key.data(), key.size());
+  else
+    pointer->append(absl::StrReplaceAll(key, {{"~", "~0"}, {"/", "~1"}}));
 }
 
 }  // namespace
 
 std::string json_internal::PointerOf(const Tree& tree, JsonId id, std::size_t max_bytes) {
   assert(id < tree.nodes.size());
-  std::vector<JsonId> path;
+  constexpr std::size_t kUsualDepth = 16;
+  absl::InlinedVector<JsonId, kUsualDepth> path;
   for (; tree.nodes[id].parent != kNoNode; id = tree.nodes[id].parent) path.push_back(id);
   std::string pointer = PlaceOfRoot(tree, id);
   for (; !path.empty(); path.pop_back()) {
     const Node& node = tree.nodes[path.back()];
     const bool member = tree.nodes[node.parent].type == JsonType::kObject;
-    const std::string step = member ? Escaped(node.key) : absl::StrCat(node.index);
-    if (pointer.size() + 1 + step.size() > max_bytes) break;
-    absl::StrAppend(&pointer, "/", step);
+    const std::size_t before = pointer.size();
+    pointer.push_back('/');
+    if (member)
+      AppendEscaped(node.key, &pointer);
+    else
+      absl::StrAppend(&pointer, node.index);
+    if (pointer.size() <= max_bytes) continue;
+    pointer.resize(before);
+    break;
   }
   return pointer;
 }

@@ -42,6 +42,13 @@ KnownSchema::KnownSchema(ReadResult result, SchemaSteps its_steps, std::vector<H
   if (!steps.is_in_place) rule_hashes = HashRules(read.ir, hashes);
 }
 
+KnownSchema::KnownSchema(ReadResult result, std::vector<Hash128> known,
+                         std::vector<Hash128> of_rules)
+    : read(std::move(result)),
+      hashes(HashClosedNodes(read.ir, std::move(known))),
+      has_value(true),
+      rule_hashes(std::move(of_rules)) {}
+
 std::int64_t KnownSchema::held_bytes() const {
   return static_cast<std::int64_t>(sizeof(*this)) + BytesOf(read) + HeldBytes(hashes) +
          HeldBytes(steps.ends) + HeldBytes(rule_hashes);

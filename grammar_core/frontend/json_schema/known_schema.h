@@ -27,6 +27,8 @@ struct KnownSchema {
   explicit KnownSchema(ReadResult result, std::vector<Hash128> known = {});
   // The schema of a member hashes its rules, too.
   KnownSchema(ReadResult result, SchemaSteps its_steps, std::vector<Hash128> known);
+  // What is put together of schemas that have values has values.
+  KnownSchema(ReadResult result, std::vector<Hash128> known, std::vector<Hash128> of_rules);
 
   // Bytes, with this itself.
   [[nodiscard]] std::int64_t held_bytes() const;

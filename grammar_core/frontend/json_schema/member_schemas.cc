@@ -106,6 +106,7 @@ class Joiner {
          Budget& budget)
       : text_(text),
         options_(options),
+        beginning_(beginning),
         budget_(budget),
         common_(static_cast<NodeId>(beginning.builder.ir().nodes.size())),
         b_(beginning.builder),
@@ -158,20 +159,18 @@ class Joiner {
     ReadResult result;
     result.ir = *std::move(ir);
     AddBounds(&result);
-    KnownSchema known(std::move(result), std::move(hashes_));
-    known.rule_hashes = std::move(rule_hashes_);
-    return known;
+    return KnownSchema(std::move(result), std::move(hashes_), std::move(rule_hashes_));
   }
 
  private:
   // A member's schema, and where it is for the first time.
   struct Part {
-    Part(SchemaRef schema, JsonValue first, IrBuilder* to)
-        : known(std::move(schema)), at(first), copier(known->read.ir, to) {}
+    Part(SchemaRef schema, const JsonValue& first, IrBuilder* to)
+        : known(std::move(schema)), place(first.Pointer()), copier(known->read.ir, to) {}
     [[nodiscard]] const GrammarIr& ir() const { return known->read.ir; }
 
     SchemaRef known;
-    JsonValue at;
+    std::string place;
     IrCopier copier;
     bool is_made = false;  // its node, or the rule that it is
   };
@@ -184,7 +183,7 @@ class Joiner {
   // Whether nothing in `part` would be one with what is in another one, or be told elsewhere.
   bool Check(const Part& part) {
     if (!MayBeMember(*part.known)) return false;
-    const std::size_t before = part.at.Pointer().size();
+    const std::size_t before = part.place.size();
     for (RuleId rule = 0; rule < part.known->rule_hashes.size(); ++rule) {
       const auto& [name, place, body] = part.ir().rules[rule];
       if (before + place.size() > SchemaCompiler::kMaxPlaceBytes) return false;
@@ -216,7 +215,7 @@ class Joiner {
       Declare(any_, 0, "");
       spec.others.push_back({.name = names, .value = CallRoot(any_)});
     }
-    Layout(options_, b_).Apply(&spec);
+    Layout(beginning_.layout, b_).Apply(&spec);
     spec.any_order = options_.property_order == PropertyOrder::kAny;
     return b_.Object(std::move(spec));
   }
@@ -227,7 +226,7 @@ class Joiner {
       if (is_first && !CopySteps(part, 0)) return std::nullopt;
       return part->copier.CopyOf(part->ir().rules[0].body);
     }
-    if (is_first) Declare(part, 0, part->at.Pointer());
+    if (is_first) Declare(part, 0, part->place);
     return CallRoot(part);
   }
 
@@ -260,14 +259,13 @@ class Joiner {
 
   // Makes what was made for `rule` of `part`. False where there is no room or work for it.
   bool CopySteps(Part* part, RuleId rule) {
-    const auto& [known, at, copier, is_made] = *part;
+    const auto& [known, place, copier, is_made] = *part;
     const SchemaSteps& steps = known->steps;
     const SchemaSteps::End begin =
         rule == 0 ? SchemaSteps::End{steps.first, 1} : steps.ends[rule - 1];
     assert(steps.first == common_ + 1 && "the beginning, and the call of the root");
-    const std::string prefix = begin.rules < steps.ends[rule].rules ? at.Pointer() : "";
     for (RuleId inner = begin.rules; inner < steps.ends[rule].rules; ++inner)
-      Declare(part, inner, prefix);
+      Declare(part, inner, place);
     for (NodeId node = begin.nodes; node < steps.ends[rule].nodes; ++node) {
       if (!part->copier.Copy(node, budget_).ok()) return false;
       const NodeId copy = part->copier.CopyOf(node);
@@ -282,7 +280,7 @@ class Joiner {
     for (const Part& part : parts_) {
       for (const auto& [place, message] : part.known->read.bounds)
         if (!IsOfOptions({place, message}))
-          of_members.emplace(absl::StrCat(part.at.Pointer(), place), message);
+          of_members.emplace(absl::StrCat(part.place, place), message);
     }
     for (const Diagnostic& bound : parts_.front().known->read.bounds)
       if (IsOfOptions(bound)) AddWarning(bound, &result->bounds);
@@ -291,6 +289,7 @@ class Joiner {
 
   const ObjectText& text_;
   const GrammarOptions& options_;
+  const SchemaBeginning& beginning_;
   Budget& budget_;
   const NodeId common_;  // nodes of the beginning
   IrBuilder b_;

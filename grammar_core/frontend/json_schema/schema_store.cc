@@ -8,6 +8,7 @@
 //       that schemas of a request share are found by that, and copied once.
 #include "grammar_core/frontend/json_schema/schema_store.h"
 
+#include <algorithm>
 #include <cassert>
 #include <iterator>
 #include <type_traits>
@@ -27,6 +28,8 @@ namespace {
 constexpr std::int64_t kTooLargePart = 8;
 // What an entry takes beside its key and its IR: nodes of the list and the table, allocations.
 constexpr std::int64_t kBytesAnEntry = 256;
+// Options and limits that are known at once: each with what its schemas begin with, some 10 KiB.
+constexpr std::size_t kMostSettings = 16;
 
 void AppendText(const std::optional<std::string>& text, std::string* key) {
   if (text.has_value()) absl::StrAppend(key, text->size(), ":", *text);
@@ -82,12 +85,12 @@ bool Pay(std::int64_t work, Budget* budget) {
 absl::StatusOr<SchemaRef> SchemaStore::Read(GrammarSource source, SchemaValues values,
                                             const Limits& limits, Budget& budget) {
   assert(source.documents.empty() && "documents are no part of the key");
-  const std::string settings = SettingsKey(source.options, values, limits);
-  std::string key = absl::StrCat(settings, source.text);
+  const SettingsRef settings = SettingsOf(source.options, values, limits);
+  std::string key = absl::StrCat(settings->number, ":", source.text);
   if (Known known = Find(key, true); known.read != nullptr && Pay(known.work, &budget))
     return known.read;
   const std::int64_t before = budget.spent();
-  absl::StatusOr<KnownSchema> read = ReadNew(source, values, settings, limits, budget);
+  absl::StatusOr<KnownSchema> read = ReadNew(source, values, *settings, limits, budget);
   if (!read.ok()) return read.status();
   auto shared = std::make_shared<const KnownSchema>(*std::move(read));
   const std::int64_t bytes = kBytesAnEntry + HeldBytes(key) + shared->held_bytes();
@@ -96,35 +99,35 @@ absl::StatusOr<SchemaRef> SchemaStore::Read(GrammarSource source, SchemaValues v
 }
 
 absl::StatusOr<KnownSchema> SchemaStore::ReadNew(const GrammarSource& source, SchemaValues values,
-                                                 absl::string_view settings, const Limits& limits,
+                                                 const Settings& settings, const Limits& limits,
                                                  Budget& budget) {
   absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
   if (!document.ok()) return document.status();
-  const BeginningRef beginning = BeginningOf(settings, source.options, limits);
+  const SchemaBeginning* const beginning = settings.beginning.get();
   if (values == SchemaValues::kInline && beginning != nullptr) {
     std::optional<KnownSchema> joined = JoinMembers(
         document->root(), source.options, *beginning, limits, budget, [&](absl::string_view text) {
-          return ReadMember({source.kind, std::string(text), source.options}, settings, *beginning,
-                            limits, budget);
+          return ReadMember({source.kind, std::string(text), source.options}, settings, limits,
+                            budget);
         });
     if (joined.has_value()) return *std::move(joined);
   }
   absl::StatusOr<ReadResult> read = ReadJsonSchema(*std::move(document), source, limits, budget,
-                                                   values, {.beginning = beginning.get()});
+                                                   values, {.beginning = beginning});
   if (!read.ok()) return read.status();
   return KnownSchema(*std::move(read),
                      beginning == nullptr ? std::vector<Hash128>() : beginning->hashes);
 }
 
-absl::StatusOr<SchemaRef> SchemaStore::ReadMember(GrammarSource source, absl::string_view settings,
-                                                  const SchemaBeginning& beginning,
+absl::StatusOr<SchemaRef> SchemaStore::ReadMember(GrammarSource source, const Settings& settings,
                                                   const Limits& limits, Budget& budget) {
-  std::string key = absl::StrCat("m", settings, source.text);
+  std::string key = absl::StrCat("m", settings.number, ":", source.text);
   if (Known known = Find(key, false); known.read != nullptr && Pay(known.work, &budget))
     return known.read;
   const std::int64_t before = budget.spent();
   absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
   if (!document.ok()) return document.status();
+  const SchemaBeginning& beginning = *settings.beginning;
   SchemaSteps steps;
   absl::StatusOr<ReadResult> read =
       ReadJsonSchema(*std::move(document), source, limits, budget, SchemaValues::kInline,
@@ -137,19 +140,32 @@ absl::StatusOr<SchemaRef> SchemaStore::ReadMember(GrammarSource source, absl::st
   return shared;
 }
 
-SchemaStore::BeginningRef SchemaStore::BeginningOf(absl::string_view key,
-                                                   const GrammarOptions& options,
-                                                   const Limits& limits) {
+// A number is shorter than what it stands for, which is in the keys of all schemas. Schemas under a
+// number that is forgotten are found no more, and go as the oldest ones do.
+SchemaStore::SettingsRef SchemaStore::SettingsOf(const GrammarOptions& options, SchemaValues values,
+                                                 const Limits& limits) {
+  std::string key = SettingsKey(options, values, limits);
   {
     const MutexLock lock(&mutex_);
-    if (beginning_ != nullptr && beginning_key_ == key) return beginning_;
+    if (SettingsRef known = UseSettings(key); known != nullptr) return known;
   }
-  auto made = std::make_shared<const SchemaBeginning>(options, limits);
-  if (!made->builder.status().ok()) return nullptr;
+  auto beginning = std::make_shared<const SchemaBeginning>(options, limits);
+  if (!beginning->builder.status().ok()) beginning = nullptr;
   const MutexLock lock(&mutex_);
-  beginning_ = made;
-  beginning_key_ = std::string(key);
-  return made;
+  if (SettingsRef known = UseSettings(key); known != nullptr) return known;
+  if (settings_.size() == kMostSettings) settings_.pop_back();
+  settings_.insert(settings_.begin(),
+                   std::make_shared<const Settings>(Settings{
+                       std::move(key), absl::StrCat(next_settings_++), std::move(beginning)}));
+  return settings_.front();
+}
+
+SchemaStore::SettingsRef SchemaStore::UseSettings(absl::string_view key) {
+  const auto known = std::ranges::find(
+      settings_, key, [](const SettingsRef& one) { return absl::string_view(one->key); });
+  if (known == settings_.end()) return nullptr;
+  std::rotate(settings_.begin(), known, known + 1);
+  return settings_.front();
 }
 
 std::shared_ptr<const std::string> SchemaStore::Text(absl::string_view source,
@@ -215,6 +231,7 @@ void SchemaStore::Shrink(std::int64_t to_bytes) {
 void SchemaStore::Reset() {
   Shrink(0);
   const MutexLock lock(&mutex_);
+  settings_.clear();
   hits_ = 0;
   misses_ = 0;
 }

@@ -21,6 +21,7 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -82,17 +83,25 @@ class SchemaStore {
     std::int64_t work = 0;
   };
   Known Find(absl::string_view key, bool is_counted) ABSL_LOCKS_EXCLUDED(mutex_);
-  // What is the same for all schemas with these; null where the limits have no room for it.
-  using BeginningRef = std::shared_ptr<const SchemaBeginning>;
-  BeginningRef BeginningOf(absl::string_view key, const GrammarOptions& options,
-                           const Limits& limits) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Reads a schema that is not known; `settings`: the key of its options and limits.
+  // What reading depends on beside the text.
+  struct Settings {
+    std::string key;     // of options, values and limits
+    std::string number;  // of this key and no other one, ever
+    // What all schemas with these begin with; null where the limits have no room for it.
+    std::shared_ptr<const SchemaBeginning> beginning;
+  };
+  using SettingsRef = std::shared_ptr<const Settings>;
+  SettingsRef SettingsOf(const GrammarOptions& options, SchemaValues values, const Limits& limits)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Those with this key, now the ones used last; null where there are none.
+  SettingsRef UseSettings(absl::string_view key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Reads a schema that is not known.
   absl::StatusOr<KnownSchema> ReadNew(const GrammarSource& source, SchemaValues values,
-                                      absl::string_view settings, const Limits& limits,
+                                      const Settings& settings, const Limits& limits,
                                       Budget& budget) ABSL_LOCKS_EXCLUDED(mutex_);
-  absl::StatusOr<SchemaRef> ReadMember(GrammarSource source, absl::string_view settings,
-                                       const SchemaBeginning& beginning, const Limits& limits,
-                                       Budget& budget) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<SchemaRef> ReadMember(GrammarSource source, const Settings& settings,
+                                       const Limits& limits, Budget& budget)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   std::shared_ptr<const std::string> FindText(absl::string_view source) ABSL_LOCKS_EXCLUDED(mutex_);
   // The entry, now the one used last; null where there is none.
   const Entry* Use(absl::string_view key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -109,9 +118,9 @@ class SchemaStore {
   std::int64_t schemas_ ABSL_GUARDED_BY(mutex_) = 0;
   std::int64_t hits_ ABSL_GUARDED_BY(mutex_) = 0;
   std::int64_t misses_ ABSL_GUARDED_BY(mutex_) = 0;
-  // The one that was asked for last, which is small, and its key.
-  BeginningRef beginning_ ABSL_GUARDED_BY(mutex_);
-  std::string beginning_key_ ABSL_GUARDED_BY(mutex_);
+  // Few, which are small; the last ones used first.
+  std::vector<SettingsRef> settings_ ABSL_GUARDED_BY(mutex_);
+  std::int64_t next_settings_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace maskd

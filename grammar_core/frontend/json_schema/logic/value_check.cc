@@ -458,6 +458,7 @@ bool ValueChecker::FacetHolds(const Look& look, const Facet& facet) {
 
 // An enum may have thousands of values and be asked of as many: its keys are made once.
 bool ValueChecker::IsListed(const JsonValue& value, const JsonValue& list) {
+  if (value.parent().has_value() && value.parent()->id() == list.id()) return true;
   auto [it, added] = enums_.try_emplace(list.id());
   if (added)
     for (const JsonValue listed : list.children()) it->second.insert(KeyOf(listed));

@@ -23,6 +23,14 @@ class Layout {
  public:
   // `builder` must outlive this.
   Layout(const GrammarOptions& options, IrBuilder& builder);
+  // The same in a builder that goes on from where that of `begun` was.
+  Layout(const Layout& begun, IrBuilder& builder)
+      : b_(builder),
+        indent_(begun.indent_),
+        spelling_(begun.spelling_),
+        space_(begun.space_),
+        after_colon_(begun.after_colon_),
+        after_comma_(begun.after_comma_) {}
 
   // A member of an object, as an element: `name` with its quotes.
   NodeId Member(NodeId name, NodeId value) const;

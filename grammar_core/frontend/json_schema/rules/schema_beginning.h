@@ -17,15 +17,16 @@ namespace maskd {
 // Made once, for many schemas that begin with a copy of it.
 struct SchemaBeginning {
   IrBuilder builder;
+  Layout layout;
   NodeId number;                // any
   std::vector<Hash128> hashes;  // HashClosedNodes() of its nodes
 
   // The builder has an error where the limits have no room for it.
-  SchemaBeginning(const GrammarOptions& options, const Limits& limits) : builder(limits) {
-    [[maybe_unused]] const Layout layout(options, builder);
-    number = AnyNumberRule(options, builder);
-    hashes = HashClosedNodes(builder.ir());
-  }
+  SchemaBeginning(const GrammarOptions& options, const Limits& limits)
+      : builder(limits),
+        layout(options, builder),
+        number(AnyNumberRule(options, builder)),
+        hashes(HashClosedNodes(builder.ir())) {}
 };
 
 }  // namespace maskd

@@ -101,7 +101,8 @@ SchemaCompiler::SchemaCompiler(const SchemaSet& schemas, const GrammarOptions& o
           .value = [this](const std::vector<Claim>& claims) { return Value(claims); },
           .string_language =
               [this](const Claim& claim) { return StringLanguage(logic_.Expand({claim}), 0); },
-          .layout = Layout(options, builder_),
+          .layout = reading.beginning != nullptr ? Layout(reading.beginning->layout, builder_)
+                                                 : Layout(options, builder_),
           .number = reading.beginning != nullptr ? reading.beginning->number
                                                  : AnyNumberRule(options, builder_)} {}
 
