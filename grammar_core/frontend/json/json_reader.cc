@@ -56,8 +56,8 @@ bool Reader::Fail(absl::Status error) {
 
 absl::Status Reader::Read() {
   if (text_.size() >= kNoNode) return LimitExceeded("", "source_bytes", kNoNode, text_.size());
-  // Schemas have a value in some 12 bytes.
-  constexpr std::size_t kBytesOfANode = 16;
+  // Schemas have a value in 8 to 12 bytes: none of the nodes is moved as they become more.
+  constexpr std::size_t kBytesOfANode = 8;
   if (tree_->nodes.empty()) tree_->nodes.reserve(text_.size() / kBytesOfANode);
   SkipSpace();
   if (at_ == text_.size()) return SyntaxError(at_, "the text is empty, a JSON value is expected");
@@ -80,12 +80,10 @@ bool Reader::ReadDocument() {
 JsonId Reader::AddNode(JsonType type) {
   const auto id = static_cast<JsonId>(tree_->nodes.size());
   assert(open_.empty() || open_.back() < id);
-  Node node{.type = type, .end = id + 1, .key = key_};
-  if (!open_.empty()) {
-    node.parent = open_.back();
-    node.index = tree_->nodes[node.parent].size++;
-  }
-  tree_->nodes.push_back(node);
+  const JsonId parent = open_.empty() ? kNoNode : open_.back();
+  const std::uint32_t index = parent == kNoNode ? 0 : tree_->nodes[parent].size++;
+  tree_->nodes.push_back(
+      {.type = type, .end = id + 1, .parent = parent, .index = index, .key = key_});
   return id;
 }
 
@@ -129,18 +127,11 @@ bool Reader::ToNextElement(const Node& open) {
   assert(open.type == JsonType::kObject || open.type == JsonType::kArray);
   const bool object = open.type == JsonType::kObject;
   if (open.size > 0) {
-    const absl::string_view what = object ? "',' or '}' is expected" : "',' or ']' is expected";
-    if (!Expect(',', what)) return false;
+    if (!Expect(',', object ? "',' or '}' is expected" : "',' or ']' is expected")) return false;
     SkipSpace();
   }
   key_ = absl::string_view();
   return !object || ReadKey(&key_);
-}
-
-bool Reader::Expect(char c, absl::string_view what) {
-  if (!Has(c)) return Fail(SyntaxError(at_, what));
-  ++at_;
-  return true;
 }
 
 bool Reader::ReadKey(absl::string_view* out) {
@@ -152,9 +143,11 @@ bool Reader::ReadKey(absl::string_view* out) {
   const JsonId object = open_.back();
   // No longer than twice the text, as a key's escapes are.
   constexpr std::size_t kAnyBytes = std::numeric_limits<std::size_t>::max() / 2;
+  const std::uint32_t members = tree_->nodes[object].size;
+  if (members == 0) return true;
   if (const JsonId first = FindMember(*tree_, object, *out); first != kNoNode)
     return Fail(InvalidAt(PointerOf(*tree_, first, kAnyBytes), "the key occurs twice"));
-  NoteMember(object, *out);
+  if (members >= kFewMembers) NoteMember(object, *out);
   return true;
 }
 
@@ -162,7 +155,7 @@ bool Reader::ReadKey(absl::string_view* out) {
 // those.
 void Reader::NoteMember(JsonId object, absl::string_view key) {
   const std::uint32_t size = tree_->nodes[object].size;
-  if (size < kFewMembers) return;
+  assert(size >= kFewMembers);
   const auto next = static_cast<JsonId>(tree_->nodes.size());
   JsonId member = object + 1;
   if (size == kFewMembers)
@@ -181,10 +174,9 @@ bool Reader::ReadWord() {
   return Fail(SyntaxError(at_, "a JSON value is expected"));
 }
 
-void Reader::SkipSpace() {
+void Reader::SkipSomeSpace() {
   for (; at_ < text_.size(); ++at_) {
     const char c = text_[at_];
-    if (static_cast<unsigned char>(c) > ' ') return;
     if (c != ' ' && c != '\n' && c != '\t' && c != '\r') return;
   }
 }
@@ -235,12 +227,12 @@ bool Reader::ReadString(absl::string_view* out) {
   assert(Has('"'));
   const std::size_t first = ++at_;
   while (true) {
-    at_ += CountPlain(text_.substr(at_));
-    if (at_ == text_.size() || Has('"')) break;
-    if (Has('\\')) return ReadEscapes(first, out);
+    at_ += CountPlain({text_.data() + at_, text_.size() - at_});
+    if (at_ == text_.size() || text_[at_] == '"') break;
+    if (text_[at_] == '\\') return ReadEscapes(first, out);
     if (!CheckCharacter()) return false;
   }
-  *out = text_.substr(first, at_ - first);
+  *out = {text_.data() + first, at_ - first};
   return Expect('"', "the text ends inside a string");
 }
 

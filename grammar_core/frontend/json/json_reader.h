@@ -41,10 +41,18 @@ class Reader {
   bool Open(JsonType type);
   bool ToNextValue();
   bool ToNextElement(const Node& open);
-  bool Expect(char c, absl::string_view what);
+  bool Expect(char c, const char* what) {
+    if (!Has(c)) return Fail(SyntaxError(at_, what));
+    ++at_;
+    return true;
+  }
 
   JsonId AddNode(JsonType type);
-  void SkipSpace();
+  // Mostly there is none.
+  void SkipSpace() {
+    if (at_ < text_.size() && static_cast<unsigned char>(text_[at_]) <= ' ') SkipSomeSpace();
+  }
+  void SkipSomeSpace();
   void SkipDigits();
   [[nodiscard]] bool Has(char c) const { return at_ < text_.size() && text_[at_] == c; }
   // False, as what fails returns; Read() gives `error`.
