@@ -32,17 +32,7 @@ bool BreaksLines(const GrammarIr& ir) {
 }
 
 void AppendNodes(const ObjectSpec& spec, std::vector<NodeId>* out) {
-  for (const ObjectSpec::Member& member : spec.members) {
-    out->push_back(member.value);
-    for (const ObjectSpec::Way& way : member.ways) out->push_back(way.value);
-  }
-  for (const ObjectSpec::Others& others : spec.others) {
-    out->push_back(others.name);
-    out->push_back(others.value);
-  }
-  out->push_back(spec.space);
-  for (const NodeId space : {spec.space_after_colon(), spec.space_after_comma()})
-    if (space != spec.space) out->push_back(space);
+  ForEachNode(spec, [&](NodeId node) { out->push_back(node); });
 }
 
 void MapNodes(ObjectSpec* spec, const std::vector<NodeId>& places) {

@@ -187,7 +187,22 @@ struct TokenSpec {
   bool operator==(const TokenSpec&) const = default;
 };
 
-// Appends the nodes that `spec` speaks of, some of them perhaps more than once.
+// Calls `visit` with each node that `spec` speaks of, some of them perhaps more than once.
+template <typename Visit>
+void ForEachNode(const ObjectSpec& spec, Visit visit) {
+  for (const ObjectSpec::Member& member : spec.members) {
+    visit(member.value);
+    for (const ObjectSpec::Way& way : member.ways) visit(way.value);
+  }
+  for (const ObjectSpec::Others& others : spec.others) {
+    visit(others.name);
+    visit(others.value);
+  }
+  visit(spec.space);
+  for (const NodeId space : {spec.space_after_colon(), spec.space_after_comma()})
+    if (space != spec.space) visit(space);
+}
+// Appends them.
 void AppendNodes(const ObjectSpec& spec, std::vector<NodeId>* out);
 
 // Makes `spec` speak of places[node] where it spoke of `node`.

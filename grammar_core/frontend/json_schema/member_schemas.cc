@@ -186,7 +186,7 @@ class Joiner {
     const std::size_t before = part.place.size();
     for (RuleId rule = 0; rule < part.known->rule_hashes.size(); ++rule) {
       const auto& [name, place, body] = part.ir().rules[rule];
-      if (before + place.size() > SchemaCompiler::kMaxPlaceBytes) return false;
+      if (before + place.size() > ClaimLogic::kMaxPlaceBytes) return false;
       if (name == kAnyValue) {
         if (rule == 0 || !place.empty()) return false;
       } else if (!rules_.insert(part.known->rule_hashes[rule]).second) {

@@ -86,13 +86,19 @@ absl::StatusOr<SchemaRef> SchemaStore::Read(GrammarSource source, SchemaValues v
                                             const Limits& limits, Budget& budget) {
   assert(source.documents.empty() && "documents are no part of the key");
   const SettingsRef settings = SettingsOf(source.options, values, limits);
-  std::string key = absl::StrCat(settings->number, ":", source.text);
-  if (Known known = Find(key, true); known.read != nullptr && Pay(known.work, &budget))
+  return FindOrRead(absl::StrCat(settings->number, ":", source.text), true, budget,
+                    [&] { return ReadNew(source, values, *settings, limits, budget); });
+}
+
+absl::StatusOr<SchemaRef> SchemaStore::FindOrRead(
+    std::string key, bool is_counted, Budget& budget,
+    absl::FunctionRef<absl::StatusOr<KnownSchema>()> read) {
+  if (Known known = Find(key, is_counted); known.read != nullptr && Pay(known.work, &budget))
     return known.read;
   const std::int64_t before = budget.spent();
-  absl::StatusOr<KnownSchema> read = ReadNew(source, values, *settings, limits, budget);
-  if (!read.ok()) return read.status();
-  auto shared = std::make_shared<const KnownSchema>(*std::move(read));
+  absl::StatusOr<KnownSchema> made = read();
+  if (!made.ok()) return made.status();
+  auto shared = std::make_shared<const KnownSchema>(*std::move(made));
   const std::int64_t bytes = kBytesAnEntry + HeldBytes(key) + shared->held_bytes();
   Keep({.key = std::move(key), .read = shared, .work = budget.spent() - before, .bytes = bytes});
   return shared;
@@ -119,25 +125,21 @@ absl::StatusOr<KnownSchema> SchemaStore::ReadNew(const GrammarSource& source, Sc
                      beginning == nullptr ? std::vector<Hash128>() : beginning->hashes);
 }
 
-absl::StatusOr<SchemaRef> SchemaStore::ReadMember(GrammarSource source, const Settings& settings,
-                                                  const Limits& limits, Budget& budget) {
-  std::string key = absl::StrCat("m", settings.number, ":", source.text);
-  if (Known known = Find(key, false); known.read != nullptr && Pay(known.work, &budget))
-    return known.read;
-  const std::int64_t before = budget.spent();
-  absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
-  if (!document.ok()) return document.status();
+absl::StatusOr<SchemaRef> SchemaStore::ReadMember(const GrammarSource& source,
+                                                  const Settings& settings, const Limits& limits,
+                                                  Budget& budget) {
   const SchemaBeginning& beginning = *settings.beginning;
-  SchemaSteps steps;
-  absl::StatusOr<ReadResult> read =
-      ReadJsonSchema(*std::move(document), source, limits, budget, SchemaValues::kInline,
-                     {.beginning = &beginning, .steps = &steps});
-  if (!read.ok()) return read.status();
-  auto shared =
-      std::make_shared<const KnownSchema>(*std::move(read), std::move(steps), beginning.hashes);
-  const std::int64_t bytes = kBytesAnEntry + HeldBytes(key) + shared->held_bytes();
-  Keep({.key = std::move(key), .read = shared, .work = budget.spent() - before, .bytes = bytes});
-  return shared;
+  const auto read = [&]() -> absl::StatusOr<KnownSchema> {
+    absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
+    if (!document.ok()) return document.status();
+    SchemaSteps steps;
+    absl::StatusOr<ReadResult> result =
+        ReadJsonSchema(*std::move(document), source, limits, budget, SchemaValues::kInline,
+                       {.beginning = &beginning, .steps = &steps});
+    if (!result.ok()) return result.status();
+    return KnownSchema(*std::move(result), std::move(steps), beginning.hashes);
+  };
+  return FindOrRead(absl::StrCat("m", settings.number, ":", source.text), false, budget, read);
 }
 
 // A number is shorter than what it stands for, which is in the keys of all schemas. Schemas under a

@@ -95,11 +95,15 @@ class SchemaStore {
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Those with this key, now the ones used last; null where there are none.
   SettingsRef UseSettings(absl::string_view key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Reads a schema that is not known.
+  // The schema with this key, or what `read` reads, which is kept; either way with its work.
+  absl::StatusOr<SchemaRef> FindOrRead(std::string key, bool is_counted, Budget& budget,
+                                       absl::FunctionRef<absl::StatusOr<KnownSchema>()> read)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Reads a schema that is not known, and that of a member.
   absl::StatusOr<KnownSchema> ReadNew(const GrammarSource& source, SchemaValues values,
                                       const Settings& settings, const Limits& limits,
                                       Budget& budget) ABSL_LOCKS_EXCLUDED(mutex_);
-  absl::StatusOr<SchemaRef> ReadMember(GrammarSource source, const Settings& settings,
+  absl::StatusOr<SchemaRef> ReadMember(const GrammarSource& source, const Settings& settings,
                                        const Limits& limits, Budget& budget)
       ABSL_LOCKS_EXCLUDED(mutex_);
   std::shared_ptr<const std::string> FindText(absl::string_view source) ABSL_LOCKS_EXCLUDED(mutex_);

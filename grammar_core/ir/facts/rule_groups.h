@@ -28,22 +28,7 @@ absl::StatusOr<std::vector<RuleGroup>> GroupRules(const GrammarIr& ir, Budget& b
 
 // The nodes directly below `node`: its children, or what an object is made of.
 void AppendParts(const GrammarIr& ir, NodeId node, std::vector<NodeId>* out);
-// Calls `visit` with each node that `spec` speaks of, as AppendNodes() lists them.
-template <typename Visit>
-void ForEachNode(const ObjectSpec& spec, Visit visit) {
-  for (const ObjectSpec::Member& member : spec.members) {
-    visit(member.value);
-    for (const ObjectSpec::Way& way : member.ways) visit(way.value);
-  }
-  for (const ObjectSpec::Others& others : spec.others) {
-    visit(others.name);
-    visit(others.value);
-  }
-  visit(spec.space);
-  for (const NodeId space : {spec.space_after_colon(), spec.space_after_comma()})
-    if (space != spec.space) visit(space);
-}
-// The same with the parts of a node, for loops over many nodes.
+// Calls `visit` with each of them, for loops over many nodes.
 template <typename Visit>
 void ForEachPart(const GrammarIr& ir, NodeId node, Visit visit) {
   const IrNode& n = ir.nodes[node];

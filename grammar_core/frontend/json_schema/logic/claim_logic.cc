@@ -45,8 +45,6 @@ bool IsBareIf(const JsonValue& schema) {
 constexpr std::size_t kStepsAUnit = 8;
 // Steps for each alternative that is kept, which is a matter of memory.
 constexpr std::size_t kStepsAWay = 8;
-// Bytes of an error's place at most.
-constexpr std::size_t kMaxPlaceBytes = 200;
 
 // The claims that one Expand() has met: mostly so few that looking through them is faster.
 class SeenClaims {

@@ -30,6 +30,9 @@ class ClaimLogic {
 
   // Claims that are compared, copied or looked at one after another, for one step of Take().
   static constexpr std::size_t kClaimsAStep = 16;
+  // Bytes of the place of a rule or an error at most: what lies deeper is placed at what is around
+  // it, so that many deep rules do not hold many long pointers.
+  static constexpr std::size_t kMaxPlaceBytes = 200;
 
   // Both must outlive this.
   ClaimLogic(const SchemaSet& schemas, Budget& budget)

@@ -174,7 +174,8 @@ void SchemaCompiler::Fail(const absl::Status& status) {
 }
 
 std::string SchemaCompiler::PlaceOf(const Claim& claim) const {
-  return claim.kind == Kind::kTypes ? "" : logic_.at(claim).PointerWithin(kMaxPlaceBytes);
+  return claim.kind == Kind::kTypes ? ""
+                                    : logic_.at(claim).PointerWithin(ClaimLogic::kMaxPlaceBytes);
 }
 
 NodeId SchemaCompiler::Value(const std::vector<Claim>& claims) {

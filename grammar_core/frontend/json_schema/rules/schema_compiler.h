@@ -37,9 +37,6 @@ namespace maskd {
 // For one document: Compile() once.
 class SchemaCompiler {
  public:
-  // Bytes of a rule's place at most: what lies deeper is placed at what is around it, so that many
-  // deep rules do not hold many long pointers.
-  static constexpr std::size_t kMaxPlaceBytes = 200;
   // The name of the rule that takes every value; others are named by their places.
   static constexpr absl::string_view kAnyValue = "any value";
 
