@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What hard loads do to somebody else: a plain row's step beside each of them, and beside compiles without end.
 
-    bench/bystanders.py [--only unique,drafts] [--rounds 3] [--seconds 8] [--result bench/results/bystanders.json]
+    bench/bystanders.py [--only unique,drafts] [--apart] [--rounds 3] [--seconds 8] [--result bench/results/bystanders.json]
 
 Each load has a server of its own. The bystander is bench/client_loop_bench: one row of [a-z]* over the embedded vocabulary by
 gRPC, a step every 2 ms, as an engine sees it. It is timed alone and beside the load by turns, and the medians of --rounds
@@ -13,13 +13,17 @@ count. The load is bench/heavy_load, over Llama 3's vocabulary, each step right 
   words      5 MB a step: 1,000 rows take 1,700 tokens each
   replay     256 rows are opened again in each step, with 4,000 tokens each
   compiles   8 compiles at a time, of the slowest schemas of MaskBench (--cases)
-  overload   10 times as many compiles of those as the server can do, whose peak is measured before
+  overload   10 times as many compiles of those as the server can do, whose peak is measured before, beside the same bystander
   small      the same of 300 other schemas, of 0.1 to 1 ms each
   waiting    520 watchers of health, and 1,000 callers who wait for compiles of the slowest, 125 for one
 
 What is held fixed: all programs run in one session, so that their priorities hold between each other (autogroups); the load's
 client has the least (SCHED_IDLE), but for compiles, whose clients must send on beside busy compile threads. Server and
 bystander have the usual one. No program is pinned. A step that is not answered in 30 s ends the run.
+
+With --apart clients take no processor from the server, as if they ran on other machines: the server is pinned to the first
+half of the processors and every client to the others. Every load's client has the least priority then, so that the bystander
+waits for the server and not for its neighbours. What is held fixed otherwise, peak and marks are the same.
 
 A mark is met when the bystander's p99 is at most 3 times that alone and at most 1 ms; beside overload and small, at most 2
 times, with 90 % of the peak compiled and 99 of 100 refusals within 5 ms; beside waiting, when health answers within 50 ms and
@@ -30,6 +34,7 @@ one is missed.
 import argparse
 import contextlib
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -55,8 +60,10 @@ class Bench:
     def __init__(self, options, folder: pathlib.Path):
         self.options, self.address = options, f"unix:{folder}/s"
         self.log = (folder / "log").open("w")
+        mine, others = halves() if options.apart else ([], [])
+        self.pinned = pinned_to(others)
         self.process = subprocess.Popen(
-            [options.maskd or options.build / "service/maskd", f"--listen={self.address}", "--metrics_listen=",
+            [*pinned_to(mine), options.maskd or options.build / "service/maskd", f"--listen={self.address}", "--metrics_listen=",
              "--tokenizer=bytes", f"--tokenizer={options.tokenizer}", *options.flag],
             stdin=subprocess.DEVNULL, stderr=self.log)
         self.bystander(0.1)  # waits for it
@@ -68,7 +75,7 @@ class Bench:
 
     def start_bystander(self, seconds: float, warm_up: float) -> subprocess.Popen:
         steps = [str(int(each * 1e6 / PAUSE_US)) for each in (seconds, warm_up)]
-        command = [self.options.build / "bench/client_loop_bench", self.address, "320", "1", steps[0], "grpc",
+        command = [*self.pinned, self.options.build / "bench/client_loop_bench", self.address, "320", "1", steps[0], "grpc",
                    str(PAUSE_US), steps[1]]
         return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
@@ -76,7 +83,7 @@ class Bench:
         return times_of(self.start_bystander(seconds, 0.4))
 
     def load(self, name: str, seconds: float, *flags: str, is_idle: bool = True) -> subprocess.Popen:
-        command = [self.options.build / "bench/heavy_load", f"--server={self.address}", "--tokenizer=llama3",
+        command = [*self.pinned, self.options.build / "bench/heavy_load", f"--server={self.address}", "--tokenizer=llama3",
                    f"--load={name}", f"--seconds={seconds}", f"--cases={self.options.cases}", *flags]
         first = ["chrt", "-i", "0"] if is_idle else []
         return subprocess.Popen([*first, *command], stdout=subprocess.PIPE, text=True)
@@ -100,6 +107,19 @@ def result_of(load: subprocess.Popen) -> dict:
     if load.returncode != 0:
         sys.exit(f"bystanders: a load ended with {load.returncode}")
     return json.loads(output)
+
+
+def halves() -> tuple:
+    """The processors that this may use: the first half, and the others."""
+    mine = sorted(os.sched_getaffinity(0))
+    if len(mine) < 2:
+        sys.exit("bystanders: --apart needs two processors")
+    return mine[:len(mine) // 2], mine[len(mine) // 2:]
+
+
+def pinned_to(processors: list) -> list:
+    """What begins a command that may use these alone; none: all."""
+    return ["taskset", "-c", ",".join(map(str, processors))] if processors else []
 
 
 @contextlib.contextmanager
@@ -150,7 +170,7 @@ def measure_streams(bench: Bench, name: str, options) -> tuple:
 
 def measure_compiles(bench: Bench, _name: str, options) -> tuple:
     def start(seconds):
-        return [bench.load("compiles", seconds, f"--at_once={AT_ONCE}", is_idle=False)]
+        return [bench.load("compiles", seconds, f"--at_once={AT_ONCE}", is_idle=options.apart)]
     run = by_turns(bench, start, options.seconds, options.rounds)
     rate = statistics.median(each["done_a_second"] for [each] in run["results"])
     return run, f"{rate:.0f} compiles a second", late(run, RATIO, MOST_MS)
@@ -158,11 +178,16 @@ def measure_compiles(bench: Bench, _name: str, options) -> tuple:
 
 def measure_overload(bench: Bench, name: str, options) -> tuple:
     schemas = f"--slowest={'true' if name == 'overload' else 'false'}"
-    peak = max(result_of(bench.load("compiles", options.seconds, schemas, f"--at_once={AT_ONCE}",
-                                    is_idle=False))["done_a_second"] for _ in range(options.rounds))
+    def peak_of_round() -> float:
+        bystander = bench.start_bystander(options.seconds, OPEN_S)
+        load = bench.load("compiles", options.seconds, schemas, f"--at_once={AT_ONCE}", is_idle=options.apart)
+        times_of(bystander)
+        return result_of(load)["done_a_second"]
+    peak = max(peak_of_round() for _ in range(options.rounds))
 
     def start(seconds):
-        return [bench.load("overload", seconds, schemas, f"--per_second={TIMES * peak}", is_idle=False),
+        return [bench.load("overload", seconds, schemas, f"--per_second={TIMES * peak}",
+                           is_idle=options.apart),
                 bench.load("overload", seconds, schemas, "--per_second=50", is_idle=False)]
     run = by_turns(bench, start, options.seconds, options.rounds)
     good = statistics.median(sum(each["done_a_second"] for each in loads) for loads in run["results"])
@@ -179,7 +204,7 @@ def measure_overload(bench: Bench, name: str, options) -> tuple:
 
 def measure_waiting(bench: Bench, _name: str, options) -> tuple:
     def start(seconds):
-        loads = [bench.load("waiting", seconds, f"--at_once={CALLERS}", is_idle=False)]
+        loads = [bench.load("waiting", seconds, f"--at_once={CALLERS}", is_idle=options.apart)]
         time.sleep(LEAD_S / 2)  # the callers are there
         return [*loads, bench.load("probe", seconds - LEAD_S / 2, is_idle=False)]
     run = by_turns(bench, start, options.seconds, options.rounds)
@@ -218,6 +243,7 @@ def main() -> int:
     parser.add_argument("--tokenizer", default=f"llama3={ROOT}/build/vocab/llama3.tiktoken,preset=llama3")
     parser.add_argument("--cases", default=ROOT.parent / "shared/maskbench/open.jsonl.gz")
     parser.add_argument("--flag", action="append", default=[], help="more of the server")
+    parser.add_argument("--apart", action="store_true", help="server and clients have processors each")
     parser.add_argument("--only", default=",".join(LOADS))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=8)

@@ -12,9 +12,6 @@
 #include <new>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-
-#include "cache/load_error.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/memory_reserve.h"
 #include "service/base/errors.h"
@@ -23,7 +20,6 @@
 namespace maskd::service {
 namespace {
 
-constexpr std::int64_t kRetryAfterMs = 1000;
 // Behind a read that failed, until a caller that has left is known to have.
 constexpr std::int64_t kUnreadMs = 10;
 // A client ends its call by itself at its deadline. What it has said of it was rounded up by a
@@ -101,7 +97,7 @@ void UnaryCall::Accepted(bool ok) {
   if (!ok) return self_.reset();  // the server stops
   Accept(host_, method_, queue_, live_);
   has_come_ = true;
-  is_one_too_many_ = ++host_->open > UnaryHost::kMostOpen;
+  ++host_->open;
   passed_on_.Set(host_->events.get(), gpr_inf_past(GPR_CLOCK_MONOTONIC), TagOf(kBegun));
 }
 
@@ -121,11 +117,9 @@ absl::Status UnaryCall::Admit() {
   absl::StatusOr<Caller> caller = host_->admit(context_);
   if (!caller.ok()) return caller.status();
   caller_ = *std::move(caller);
-  if (!is_one_too_many_) return absl::OkStatus();
-  return cache::OverloadedError(
-      "TOO_MANY_MESSAGES",
-      absl::StrCat("there are ", UnaryHost::kMostOpen, " calls already, and no more can wait"),
-      kRetryAfterMs);
+  absl::StatusOr<OpenCalls::Place> place = host_->places.Take(caller_.identity);
+  if (place.ok()) place_.emplace(*std::move(place));
+  return place.status();
 }
 
 void UnaryCall::Receive(absl::StatusOr<ReceiveSlots::Slot> slot) {

@@ -32,6 +32,7 @@
 #include "memory/account.h"
 #include "service/callers/call_threads.h"
 #include "service/callers/caller.h"
+#include "service/callers/open_calls.h"
 #include "service/callers/receive_slots.h"
 #include "service/callers/unread_replies.h"
 #include "service/calls/call_event.h"
@@ -51,6 +52,7 @@ struct UnaryHost {
   std::function<void(const absl::Status& refused)> count;
   // Called behind a large message on the thread that read it, unless it is null.
   std::function<void()> forget;
+  OpenCalls places{kMostOpen};
   ReceiveSlots slots;
   UnreadReplies unread;
   CallThreads threads;
@@ -148,12 +150,12 @@ class UnaryCall final : public CallView, public std::enable_shared_from_this<Una
 
   Caller caller_;
   std::chrono::system_clock::time_point came_;
+  std::optional<OpenCalls::Place> place_;   // until it is over
   std::optional<ReceiveSlots::Slot> slot_;  // until its message is read
   std::optional<memory::Charge> received_;
   std::unique_ptr<CallWork> work_;
   grpc::ByteBuffer message_;  // that came, then the reply
   bool has_come_ = false;     // a client has called
-  bool is_one_too_many_ = false;
   bool has_counted_ = false;  // its reply
   bool is_done_ = false;      // on the events' thread alone, as the next
   bool is_finished_ = false;

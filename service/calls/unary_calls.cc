@@ -107,7 +107,9 @@ void UnaryCalls::Join() {
 }
 
 std::vector<Pool> UnaryCalls::pools() const {
+  const OpenCalls::Fullest fullest = host_.places.fullest();
   return {{"calls", running(), UnaryHost::kMostOpen},
+          {"caller_calls", fullest.open, fullest.most},
           {"receive_slots", host_.slots.held(), host_.slots.count()},
           {"unread_reply_bytes", host_.unread.bytes(), host_.unread.max_bytes()}};
 }

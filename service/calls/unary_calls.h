@@ -3,7 +3,8 @@
 // and few threads do what they compute.
 //
 // Refused  whatever ends a call with an error is counted here, once, by its code and reason.
-// Bounds   calls that are open: UnaryHost::kMostOpen. Messages that are being received: as many as
+// Bounds   calls that are open: UnaryHost::kMostOpen, and a caller's share of them
+//          (open_calls.h). Messages that are being received: as many as
 //          there are slots (receive_slots.h), each of at most max_message_bytes. Replies: by their
 //          bytes (unread_replies.h).
 // Turns    a call keeps its slot until its message is read and its work is begun, and is worked at

@@ -513,7 +513,8 @@ TEST(MetricsTest, APoolSaysItsLimitAndWhatOfItIsInUse) {
         Expected{"rows_of_a_stream", 2, 10}, Expected{"compile_threads", 0, 2},
         Expected{"compile_queue", 0, 7}, Expected{"connections", 1, 20},
         Expected{"peer_connections", 1, 10}, Expected{"receive_slots", 0, 16},
-        Expected{"calls", 0, 1280}, Expected{"unread_reply_bytes", 0, 128 << 20}}) {
+        Expected{"calls", 0, 1280}, Expected{"caller_calls", 0, 1138},
+        Expected{"unread_reply_bytes", 0, 128 << 20}}) {
     EXPECT_EQ(Value(scrape, absl::StrCat("maskd_pool_in_use{pool=\"", pool, "\"}")), in_use)
         << pool;
     EXPECT_EQ(Value(scrape, absl::StrCat("maskd_pool_limit{pool=\"", pool, "\"}")), limit) << pool;
