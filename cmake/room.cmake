@@ -99,10 +99,14 @@ function(maskd_program name)
   maskd_warnings(${name})
 endfunction()
 
-# maskd_test(NAME [WHOLE] SRCS file... DEPS target...): a GoogleTest program whose cases ctest lists one by one.
+# maskd_test(NAME [WHOLE | PARTS n] [LONG pattern...] [MANY pattern...] SRCS file... DEPS target...): a GoogleTest
+# program whose cases ctest lists one by one.
 # WHOLE: as one, where they are hundreds that take less than their processes would.
+# PARTS: as n processes, NAME.0 to NAME.n-1, each with its share: a process takes 50 ms before its first case. The
+#   cases are listed too, with the label `case`, which scripts/test leaves out.
+# LONG: what only a night runs. MANY: cases that take more by night (tests/base/night.h). Both are NAME.long.
 function(maskd_test name)
-  cmake_parse_arguments(TEST "WHOLE" "" "SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(TEST "WHOLE" "PARTS" "LONG;MANY;SRCS;DEPS" ${ARGN})
   set(JOIN_LARGE --large)
   maskd_program(${name} SRCS ${TEST_SRCS} DEPS ${TEST_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE MASKD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
@@ -115,9 +119,37 @@ function(maskd_test name)
     add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
     set_tests_properties(${name} PROPERTIES TIMEOUT 600)
   else()
-    # A parameter is told by its name: printed, most are bytes and addresses that differ from run to run.
-    gtest_discover_tests(${name} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+    list(JOIN TEST_LONG ":" long)
+    maskd_test_cases(${name} "${TEST_PARTS}" "${long}")
   endif()
+  if(TEST_LONG OR TEST_MANY)
+    list(JOIN TEST_LONG ":" pattern)
+    list(JOIN TEST_MANY ":" many)
+    add_test(NAME ${name}.long COMMAND ${name} "--gtest_filter=${pattern}:${many}")
+    set_tests_properties(${name}.long PROPERTIES TIMEOUT 3600 LABELS long ENVIRONMENT MASKD_LONG=1)
+  endif()
+endfunction()
+
+# maskd_test_cases(NAME PARTS LONG [VAR=VALUE]): the entries of a program's cases by day, in an environment. LONG is a
+# filter of those that it leaves out.
+function(maskd_test_cases name parts long)
+  set(properties "")
+  if(ARGN)
+    set(properties ENVIRONMENT ${ARGN})
+  endif()
+  if(parts)
+    math(EXPR last "${parts} - 1")
+    foreach(part RANGE ${last})
+      add_test(NAME ${name}.${part} COMMAND ${name} "--gtest_filter=-${long}")
+      # They begin before what is short.
+      set_tests_properties(${name}.${part} PROPERTIES TIMEOUT 1200 COST 5
+        ENVIRONMENT "GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${part};${ARGN}")
+    endforeach()
+    list(APPEND properties LABELS case)
+  endif()
+  # A parameter is told by its name: printed, most are bytes and addresses that differ from run to run.
+  gtest_discover_tests(${name} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 TEST_FILTER "-${long}"
+    PROPERTIES TIMEOUT 600 ${properties})
 endfunction()
 
 # maskd_python_test(NAME FILE [ENVIRONMENT VAR=VALUE...]): a pytest file, run with the interpreter that

@@ -19,6 +19,7 @@
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/matcher/token_stepper.h"
+#include "tests/base/night.h"
 #include "tests/matcher/random_grammar.h"
 #include "tests/matcher/test_vocabulary.h"
 #include "tests/rooms/shown_terms.h"
@@ -164,12 +165,12 @@ TEST(CharacterMasks, AreExactInRandomGrammars) {
   Random random(11);  // NOLINT(cert-msc51-cpp): the same grammars in every run
   const auto space = TokenizerSpace::Create(TestVocabulary());
   int rows = 0;
-  for (int i = 0; i < 60 && !testing::Test::HasFailure(); ++i) {
+  for (int i = 0; i < ByNight(24, 60) && !testing::Test::HasFailure(); ++i) {
     const GrammarSource source = RandomGrammar(&random);
     SCOPED_TRACE(source.kind + " " + source.text);
     rows += Follow(source, {0, 1, 2, 5, 20}, space, &random);
   }
-  EXPECT_GT(rows, 200);
+  EXPECT_GT(rows, ByNight(80, 200));
 }
 
 TEST(CharacterMasks, AreExactWhereOneStepIsLongAndInRecursion) {

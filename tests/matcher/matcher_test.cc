@@ -17,6 +17,7 @@
 
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/compile/pipeline.h"
+#include "tests/base/night.h"
 #include "tests/matcher/test_vocabulary.h"
 #include "tests/oracle/prefix_oracle.h"
 
@@ -362,7 +363,7 @@ TEST_P(ShortestCompletionTest, IsAsShortAsBreadthFirstFinds) {
   ASSERT_TRUE(read.ok());
   PrefixOracle oracle(read->ir);
   Random random(11);
-  for (int steps = 0; steps < 20; ++steps) {
+  for (int steps = 0; steps < 20; steps += ByNight(3, 1)) {
     Matcher matcher(grammar);
     PrefixOracle::State state = oracle.start();
     for (int i = 0; i < steps; ++i) {

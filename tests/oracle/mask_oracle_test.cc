@@ -25,6 +25,7 @@
 #include "grammar_core/compile/pipeline.h"
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/tokenizer/loader.h"
+#include "tests/base/night.h"
 #include "tests/oracle/maskbench_cases.h"
 #include "tests/oracle/prefix_oracle.h"
 
@@ -253,10 +254,10 @@ GrammarOptions Indented(int spaces) {
   return options;
 }
 
-constexpr std::uint64_t kStates = 120;
+const std::uint64_t kStates = ByNight(40, 120);
 // Of a run with other options, or over the bytes.
-constexpr int kOptionStates = 30;
-constexpr int kByteStates = 3000;
+const int kOptionStates = ByNight(15, 30);
+const int kByteStates = ByNight(1000, 3000);
 
 TEST(MaskOracleTest, Llama3) {
   const auto vocabulary = LoadLlama3(MASKD_SOURCE_DIR);
