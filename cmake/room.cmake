@@ -152,18 +152,22 @@ function(maskd_test_cases name parts long)
     PROPERTIES TIMEOUT 600 ${properties})
 endfunction()
 
-# maskd_python_test(NAME FILE [ENVIRONMENT VAR=VALUE...]): a pytest file, run with the interpreter that
+# maskd_python_test(NAME FILE [MANY] [ENVIRONMENT VAR=VALUE...]): a pytest file, run with the interpreter that
 # scripts/python-env makes. Without it the test fails: it never skips by itself.
+# MANY: it takes more by night, where MASKD_LONG is set: as NAME.long.
 set(MASKD_PYTHON ${PROJECT_SOURCE_DIR}/build/venv/bin/python CACHE FILEPATH "Python of the tests")
 function(maskd_python_test name file)
-  cmake_parse_arguments(TEST "" "" "ENVIRONMENT" ${ARGN})
-  add_test(NAME ${name}
-    COMMAND ${MASKD_PYTHON} -m pytest -q -rs -p no:cacheprovider ${CMAKE_CURRENT_SOURCE_DIR}/${file}
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  cmake_parse_arguments(TEST "MANY" "" "ENVIRONMENT" ${ARGN})
+  set(command ${MASKD_PYTHON} -m pytest -q -rs -p no:cacheprovider ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  set(environment "PYTHONDONTWRITEBYTECODE=1;${TEST_ENVIRONMENT}")
+  add_test(NAME ${name} COMMAND ${command} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   # They take seconds to a minute each, the programs' cases mostly less than a tenth: so they begin first, and
   # none of them is left alone at the end.
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600 COST 10
-    ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;${TEST_ENVIRONMENT}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600 COST 10 ENVIRONMENT "${environment}")
+  if(TEST_MANY)
+    add_test(NAME ${name}.long COMMAND ${command} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${name}.long PROPERTIES TIMEOUT 3600 LABELS long ENVIRONMENT "${environment};MASKD_LONG=1")
+  endif()
 endfunction()
 
 function(maskd_warnings target)

@@ -207,7 +207,7 @@ def test_walked_answers_read_the_same(name: str, choice: str, sources: Sources, 
     found = []
     for reasoning in ("off", "on") if "reasoning" in file else ("off",):
         walked = walks({"source": {"family": file, "request": request, "reasoning": reasoning}, "pieces": PIECES,
-                        "walks": 300, "steps": 60, "seed": 1})
+                        "walks": 300 if os.environ.get("MASKD_LONG") else 100, "steps": 60, "seed": 1})
         # transformers' parser keeps two characters for itself and refuses a text that has one.
         texts = [text for text in walked if not {"\x01", "\x02"} & set(text)]
         assert len(texts) > 0.9 * len(walked), f"{len(texts)} of {len(walked)}"
