@@ -3,7 +3,6 @@
 compare.py does the same with other seeds and more grammars.
 """
 
-import os
 import pathlib
 import random
 import sys
@@ -16,7 +15,7 @@ import compare  # noqa: E402
 import xgrammar_peer  # noqa: E402
 from engine import Engine  # noqa: E402
 
-COUNT = 60 if os.environ.get("MASKD_LONG") else 20
+COUNT = 60
 
 
 @pytest.fixture(scope="session")
