@@ -174,6 +174,7 @@ class IrBuilder {
   // Of entries of pools, one behind the other, and where each ends.
   std::string keys_;
   std::vector<std::size_t> key_ends_;
+  // Entries of kDistinct, which several nodes may have, by their contents.
   absl::flat_hash_map<std::string, std::uint32_t> distinct_ids_;
   std::string key_;  // the one that was begun last
   std::vector<bool> rule_defined_;
