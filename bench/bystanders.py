@@ -22,7 +22,7 @@ client has the least (SCHED_IDLE), but for compiles, whose clients must send on 
 bystander have the usual one. No program is pinned. A step that is not answered in 30 s ends the run.
 
 With --apart clients take no processor from the server, as if they ran on other machines: the server is pinned to the first
-half of the processors and every client to the others. Every load's client has the least priority then, so that the bystander
+half of the processors, and every client and this program to the others. Every load's client has the least priority then, so that the bystander
 waits for the server and not for its neighbours. What is held fixed otherwise, peak and marks are the same.
 
 A mark is met when the bystander's p99 is at most 3 times that alone and at most 1 ms; beside overload and small, at most 2
@@ -60,7 +60,7 @@ class Bench:
     def __init__(self, options, folder: pathlib.Path):
         self.options, self.address = options, f"unix:{folder}/s"
         self.log = (folder / "log").open("w")
-        mine, others = halves() if options.apart else ([], [])
+        mine, others = options.halves
         self.pinned = pinned_to(others)
         self.process = subprocess.Popen(
             [*pinned_to(mine), options.maskd or options.build / "service/maskd", f"--listen={self.address}", "--metrics_listen=",
@@ -87,6 +87,13 @@ class Bench:
                    f"--load={name}", f"--seconds={seconds}", f"--cases={self.options.cases}", *flags]
         first = ["chrt", "-i", "0"] if is_idle else []
         return subprocess.Popen([*first, *command], stdout=subprocess.PIPE, text=True)
+
+    def peak(self, seconds: float, schemas: str, is_idle: bool) -> float:
+        """Compiles a second, as many at a time as never wait long, beside the bystander."""
+        bystander = self.start_bystander(seconds, OPEN_S)
+        load = self.load("compiles", seconds, schemas, f"--at_once={AT_ONCE}", is_idle=is_idle)
+        times_of(bystander)
+        return result_of(load)["done_a_second"]
 
     def cpu(self) -> float:
         """Seconds of processor of the server so far."""
@@ -178,12 +185,7 @@ def measure_compiles(bench: Bench, _name: str, options) -> tuple:
 
 def measure_overload(bench: Bench, name: str, options) -> tuple:
     schemas = f"--slowest={'true' if name == 'overload' else 'false'}"
-    def peak_of_round() -> float:
-        bystander = bench.start_bystander(options.seconds, OPEN_S)
-        load = bench.load("compiles", options.seconds, schemas, f"--at_once={AT_ONCE}", is_idle=options.apart)
-        times_of(bystander)
-        return result_of(load)["done_a_second"]
-    peak = max(peak_of_round() for _ in range(options.rounds))
+    peak = max(bench.peak(options.seconds, schemas, is_idle=options.apart) for _ in range(options.rounds))
 
     def start(seconds):
         return [bench.load("overload", seconds, schemas, f"--per_second={TIMES * peak}",
@@ -249,6 +251,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--result", type=pathlib.Path, help="a result file, for all loads")
     options = parser.parse_args()
+    options.halves = halves() if options.apart else ([], [])
+    if options.apart:
+        os.sched_setaffinity(0, options.halves[1])
     rows = []
     print("| load | " + " | ".join(COLUMNS) + " |\n| --- |" + " --: |" * 8 + " --- | --- |")
     for name in options.only.split(","):

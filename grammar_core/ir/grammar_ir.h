@@ -118,9 +118,9 @@ struct ObjectSpec {
   std::vector<Others> others;
   // White space (bytes) allowed after '{', around ':' and ',', before '}'; behind ':' and ',' there
   // may be other.
-  NodeId space;
+  NodeId space = {};
   // True: declared members in any order, mixed with others. False: declared order, then the others.
-  bool any_order;
+  bool any_order = false;
   std::vector<Condition> conditions = {};
   // Members at least and at most; one of the others counts each time it is written.
   std::uint32_t min_members = 0;

@@ -42,7 +42,7 @@ NumberSpec ExactNumber() {
 }
 
 ObjectSpec MarkedObject() {
-  ObjectSpec spec{};
+  ObjectSpec spec;
   spec.members = {{Long(), 0, true}};
   spec.members[0].ways = {{0, std::vector<ObjectSpec::Mark>(kLong)}};
   spec.conditions = {{std::vector<ObjectSpec::Mark>(kLong)}};

@@ -82,7 +82,7 @@ class MembersInAnyOrderTest : public testing::TestWithParam<FreeCase> {};
 TEST_P(MembersInAnyOrderTest, TakesEachOnce) {
   TagParts parts;
   IrBuilder& b = parts.builder;
-  ObjectSpec spec{};
+  ObjectSpec spec;
   std::vector<NodeId> members;
   std::string alphabet = "o";
   for (const bool required : GetParam().required) {

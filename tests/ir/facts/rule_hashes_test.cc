@@ -20,7 +20,7 @@ struct Rules {
 Rules Declare(IrBuilder& b, const std::string& member) {
   const Rules rules = {b.DeclareRule("choice", ""), b.DeclareRule("list", ""),
                        b.DeclareRule("object", "")};
-  ObjectSpec spec{};
+  ObjectSpec spec;
   spec.members.push_back({.name = member, .value = b.Bytes("1"), .required = true});
   spec.space = b.Empty();
   b.DefineRule(rules.object, b.Object(spec));

@@ -26,7 +26,7 @@ NodeId SampleValue(const Layout& layout, IrBuilder& b) {
 // The same of an object of IR.
 NodeId SampleObject(const Layout& layout, IrBuilder& b) {
   const std::vector<NodeId> numbers = {layout.First(b.Bytes("1")), layout.Next(b.Bytes("2"))};
-  ObjectSpec spec = {};
+  ObjectSpec spec;
   spec.members = {{"a", layout.Container('[', numbers, false), true},
                   {"b", layout.Container('[', {}, true), true}};
   layout.Apply(&spec);
@@ -132,7 +132,7 @@ TEST(Layout, StringsAreSpelledAsTheOptionsSay) {
   EXPECT_EQ(Layout({.spelling = JsonSpelling::kAny}, builder).spelling(), Spelling::kJsonString);
   const Layout canonical({.spelling = JsonSpelling::kCanonical}, builder);
   EXPECT_EQ(canonical.spelling(), Spelling::kCanonicalJson);
-  ObjectSpec spec = {};
+  ObjectSpec spec;
   canonical.Apply(&spec);
   EXPECT_EQ(spec.spelling, Spelling::kCanonicalJson);
 }
