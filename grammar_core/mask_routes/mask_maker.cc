@@ -96,7 +96,7 @@ MaskRef MaskMaker::Make(TermId state, std::optional<MaskRoute> route) {
   MarkRead(state);
   // Tokens that are taken by name belong to every route, so they come first.
   if (automaton_->tables().names_tokens())
-    StateTerms(*automaton_).AddNamedTokens(state, &mask.ToWords());
+    StateTerms(*automaton_).AddNamedTokens(state, &mask);
   const bool is_open = route == MaskRoute::kWalk || route == MaskRoute::kClosure;
   const bool by_form = !is_open && depth_ < kMaxDepth && MakeByForm(state, route, &mask);
   if (!by_form && route.has_value() && !is_open) return nullptr;
