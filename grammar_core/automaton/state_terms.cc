@@ -272,6 +272,12 @@ void StateTerms::AddNamedTokens(TermId state, TokenMask* mask) const {
   automaton_.tables_->named_tokens.AddTo(state, automaton_.store_, &automaton_.lowering_, mask);
 }
 
+void StateTerms::AddNamedTokens(TermId state, MaskBuilder* mask) const {
+  if (automaton_.tables_->named_tokens.none()) return;
+  const MutexLock lock(&automaton_.mutex_);
+  automaton_.tables_->named_tokens.AddTo(state, automaton_.store_, &automaton_.lowering_, mask);
+}
+
 std::vector<NamedTokens::Step> StateTerms::NamedSteps(TermId state) const {
   if (automaton_.tables_->named_tokens.none()) return {};
   const MutexLock lock(&automaton_.mutex_);

@@ -15,6 +15,7 @@
 #include "grammar_core/base/mutex.h"
 #include "grammar_core/base/work.h"
 #include "grammar_core/derivatives/named_tokens.h"
+#include "grammar_core/mask/mask_builder.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/terms/object_terms.h"
 #include "grammar_core/terms/term.h"
@@ -92,6 +93,7 @@ class StateTerms {
   [[nodiscard]] TermId TextBeforeNames(TermId state) const;
   // Adds the tokens that the grammar names and `state` takes by that.
   void AddNamedTokens(TermId state, TokenMask* mask) const;
+  void AddNamedTokens(TermId state, MaskBuilder* mask) const;
   // See NamedTokens::Steps().
   [[nodiscard]] std::vector<NamedTokens::Step> NamedSteps(TermId state) const;
   // The state behind token `id` where it is taken by its name, else kNothingTerm.

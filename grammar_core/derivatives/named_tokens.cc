@@ -19,6 +19,9 @@
 namespace maskd {
 namespace {
 
+// A set of more tokens is added to a mask as words.
+constexpr int kFewTokens = 32;
+
 // The ordinary tokens that grammars name by their bytes.
 // One pass over the vocabulary for all names, and none where no name is asked for. Several tokens
 // may have the same bytes: all of them are meant.
@@ -162,6 +165,14 @@ class TokenStep {
 
 }  // namespace
 
+NamedTokens::NamedTokens(std::vector<TokenMask> sets) : sets_(std::move(sets)) {
+  for (const TokenMask& set : sets_) {
+    few_.emplace_back();
+    if (set.CountAllowed() <= kFewTokens)
+      set.VisitAllowed([&](TokenId id) { few_.back().push_back(id); });
+  }
+}
+
 // A set is charged by the size of the vocabulary, as a negated one looks at every token.
 absl::StatusOr<NamedTokens> NamedTokens::Resolve(const GrammarIr& ir, const Vocabulary& vocabulary,
                                                  Budget& budget) {
@@ -223,6 +234,14 @@ void NamedTokens::VisitSets(TermId state, const TermStore& store, Lowering* lowe
 void NamedTokens::AddTo(TermId state, const TermStore& store, Lowering* lowering,
                         TokenMask* mask) const {
   VisitSets(state, store, lowering, [&](std::uint32_t set) { mask->Merge(sets_[set]); });
+}
+
+void NamedTokens::AddTo(TermId state, const TermStore& store, Lowering* lowering,
+                        MaskBuilder* mask) const {
+  VisitSets(state, store, lowering, [&](std::uint32_t set) {
+    for (const TokenId id : few_[set]) mask->Allow(id);
+    if (few_[set].empty()) mask->ToWords().Merge(sets_[set]);
+  });
 }
 
 TermId NamedTokens::Behind(TermId state, TokenId id, TermStore* store, Lowering* lowering) const {

@@ -18,6 +18,7 @@
 #include "grammar_core/base/held_bytes.h"
 #include "grammar_core/base/work.h"
 #include "grammar_core/ir/grammar_ir.h"
+#include "grammar_core/mask/mask_builder.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/terms/lowering.h"
 #include "grammar_core/terms/term_store.h"
@@ -36,8 +37,9 @@ class NamedTokens {
   // Whether the grammar names no token at all.
   [[nodiscard]] bool none() const { return sets_.empty(); }
 
-  // Adds the named tokens that `state` takes to `mask`.
+  // Adds the named tokens that `state` takes to `mask`. Few of them leave a builder's parts apart.
   void AddTo(TermId state, const TermStore& store, Lowering* lowering, TokenMask* mask) const;
+  void AddTo(TermId state, const TermStore& store, Lowering* lowering, MaskBuilder* mask) const;
 
   // What follows token `id` where it is taken by name; kNothingTerm where it is not.
   TermId Behind(TermId state, TokenId id, TermStore* store, Lowering* lowering) const;
@@ -50,9 +52,10 @@ class NamedTokens {
   // Makes terms, so it needs the automaton's lock.
   std::vector<Step> Steps(TermId state, TermStore* store, Lowering* lowering) const;
 
-  // Bytes of the sets: one mask for each token spec.
+  // Bytes of the sets: one mask for each token spec, and the ids of the small ones.
   [[nodiscard]] std::int64_t held_bytes() const {
-    return HeldBytes(sets_, [](const TokenMask& set) { return set.held_bytes(); });
+    return HeldBytes(sets_, [](const TokenMask& set) { return set.held_bytes(); }) +
+           HeldBytes(few_, [](const std::vector<TokenId>& ids) { return HeldBytes(ids); });
   }
 
  private:
@@ -60,9 +63,10 @@ class NamedTokens {
   template <typename Visit>
   static void VisitSets(TermId state, const TermStore& store, Lowering* lowering, Visit visit);
 
-  explicit NamedTokens(std::vector<TokenMask> sets) : sets_(std::move(sets)) {}
+  explicit NamedTokens(std::vector<TokenMask> sets);
 
-  std::vector<TokenMask> sets_;  // by index into GrammarIr::token_specs
+  std::vector<TokenMask> sets_;            // by index into GrammarIr::token_specs
+  std::vector<std::vector<TokenId>> few_;  // the same sets; empty for one of many tokens
 };
 
 }  // namespace maskd

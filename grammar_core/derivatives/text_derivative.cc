@@ -11,14 +11,52 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
+
+#include "grammar_core/mask/token_index.h"
 #include "grammar_core/terms/encoding.h"
 #include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
 
+// Choices within one another that are looked through.
+constexpr int kMaxLevels = 4;
+
 unsigned char ByteAt(absl::string_view text, std::size_t index) {
   return static_cast<unsigned char>(text[index]);
+}
+
+// Whether a spine surely begins with a byte, and with none of `text`: as far as its form tells.
+// NOLINTNEXTLINE(misc-no-recursion): at most `levels` deep
+bool BeginsByOther(const TermStore& store, TermId spine, absl::string_view text, int levels) {
+  const Term& cell = store.term(store.PartsOf(spine).cell);
+  const auto is_in = [](absl::string_view bytes) {
+    return [bytes](char byte) { return absl::StrContains(bytes, byte); };
+  };
+  if (cell.nullable || levels == 0) return false;
+  switch (cell.kind) {
+    case TermKind::kByteSet: {
+      const ByteBits& bytes = BytesOf(store, cell);
+      return std::ranges::none_of(text, [&](char byte) { return bytes[ByteAt({&byte, 1}, 0)]; });
+    }
+    case TermKind::kBytes:
+      return std::ranges::none_of(text, is_in(RestOfBytes(store, cell).substr(0, 1)));
+    case TermKind::kNumber:
+      return std::ranges::none_of(text, is_in(kNumberBytes));
+    case TermKind::kObject: {
+      const ObjectSpec& object = store.object(AsObject(cell).object);
+      const char signs[] = {object.open(), object.close(), '"', ','};
+      return !object.is_block() && std::ranges::none_of(text, is_in({signs, sizeof signs}));
+    }
+    case TermKind::kAlt: {
+      const auto branches = BranchesOf(store, cell);
+      return std::ranges::all_of(
+          branches, [&](TermId branch) { return BeginsByOther(store, branch, text, levels - 1); });
+    }
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -68,14 +106,27 @@ TextDerivative::Place TextDerivative::Step(Place place, unsigned char byte, Work
 std::size_t TextDerivative::Skip(Place* place, absl::string_view text, Work& work) {
   const Term& cell = store_.term(place->cell);
   if (cell.kind == TermKind::kBytes) return SkipBytes(place, text);
+  if (cell.kind == TermKind::kRepeat) return SkipCounted(place, text);
   if (cell.kind != TermKind::kEncode || AsEncode(cell).partial.phase != CharPhase::kStart) return 0;
   const Term& characters = store_.term(AsEncode(cell).characters);
   if (characters.kind == TermKind::kNameSet) return SkipName(place, text, work);
   return IsRepeatOfSet(store_, characters) ? SkipCounted(place, text) : 0;
 }
 
-// So many characters of one set. Where the string may end, what follows it must begin otherwise.
+// So many bytes or characters of one set. Where they may end, what follows must begin otherwise.
 std::size_t TextDerivative::SkipCounted(Place* place, absl::string_view text) {
+  if (store_.term(place->cell).kind == TermKind::kRepeat) {
+    const auto [body, min, max] = AsRepeat(store_.term(place->cell));
+    if (store_.term(body).kind != TermKind::kByteSet) return 0;
+    const ByteBits& set = BytesOf(store_, store_.term(body));
+    std::uint32_t length = 0;
+    while (length < std::min<std::size_t>(text.size(), max) && set[ByteAt(text, length)]) ++length;
+    if (length < 2 || !EndsByOther(*place, min < length ? text.substr(0, length) : "")) return 0;
+    const TermId rest = store_.Repeat(body, min < length ? 0 : min - length,
+                                      max == kUnbounded ? kUnbounded : max - length);
+    *place = At(rest, std::move(place->tails));
+    return length;
+  }
   const EncodeView encode = AsEncode(store_.term(place->cell));
   const auto [body, min, max] = AsRepeat<CharTerm>(store_.term(encode.characters));
   if (max == kUnbounded || encode.object != kNoObject) return 0;
@@ -94,10 +145,7 @@ std::size_t TextDerivative::SkipCounted(Place* place, absl::string_view text) {
 // Whether the byte behind the string surely is none of `text`, so that no text goes on both ways.
 bool TextDerivative::EndsByOther(const Place& place, absl::string_view text) const {
   if (text.empty() || place.tails.empty()) return true;
-  const Term& next = store_.term(store_.PartsOf(place.tails.back()).cell);
-  if (next.kind != TermKind::kByteSet) return false;
-  const ByteBits& bytes = BytesOf(store_, next);
-  return std::ranges::none_of(text, [&](char byte) { return bytes[ByteAt({&byte, 1}, 0)]; });
+  return BeginsByOther(store_, place.tails.back(), text, kMaxLevels);
 }
 
 std::size_t TextDerivative::SkipBytes(Place* place, absl::string_view text) {

@@ -141,7 +141,21 @@ void MaskStore::SettleSignature(const Hash128& chain, const std::optional<Hash12
 
 MaskRef MaskStore::TokensWithin(const CharacterClass& characters) {
   if (MaskRef known = within_.Find(characters, kCopy); known != nullptr) return known;
-  MaskRef mask = Add(index_->TokensWithin(characters));
+  MaskRef mask;
+  if (characters.max_chars == CharacterClass::kAnyLength) {
+    mask = Add(index_->TokensWithin(characters));
+  } else {
+    // The characters are a pass over a bitmap for each that is not in the class, the length is one.
+    CharacterClass of_any_length = characters;
+    of_any_length.max_chars = CharacterClass::kAnyLength;
+    const MaskRef longer = TokensWithin(of_any_length);
+    TokenMask within = index_->TokensWithin({.ascii = AsciiBits().set(),
+                                             .beyond_ascii = true,
+                                             .spaces_beyond_ascii = true,
+                                             .max_chars = characters.max_chars});
+    within.Intersect(*longer);
+    mask = Add(std::move(within), {&longer, 1});
+  }
   within_.Put(characters, mask);
   return mask;
 }

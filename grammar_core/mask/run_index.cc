@@ -1,6 +1,7 @@
 #include "grammar_core/mask/run_index.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace maskd {
 
@@ -17,6 +18,7 @@ RunIndex::RunIndex(const Vocabulary& vocabulary, const std::bitset<256>& set)
       cuts_.push_back({static_cast<int>(run), id});
     }
     if (run == 0) continue;
+    if (run > 1) longer_.push_back({static_cast<int>(run), id});
     if (run == bytes.size()) {
       whole_.push_back({static_cast<int>(run), id});
       longest_whole_ = std::max(longest_whole_, whole_.back().run);
@@ -25,6 +27,8 @@ RunIndex::RunIndex(const Vocabulary& vocabulary, const std::bitset<256>& set)
       cuts_.push_back({static_cast<int>(run), id});
     }
   }
+  longer_.shrink_to_fit();
+  std::ranges::stable_sort(longer_, std::ranges::greater(), &RunToken::run);
   rests_ = TokenTrie::OfUnsorted(&entries);
 }
 

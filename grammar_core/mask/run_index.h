@@ -9,9 +9,11 @@
 #ifndef MASKD_GRAMMAR_CORE_MASK_RUN_INDEX_H_
 #define MASKD_GRAMMAR_CORE_MASK_RUN_INDEX_H_
 
+#include <algorithm>
 #include <bitset>
 #include <cassert>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "grammar_core/mask/token_trie.h"
@@ -42,9 +44,17 @@ class RunIndex {
   }
   // The rests; the trie's ids are indices of cuts.
   [[nodiscard]] const TokenTrie& rests() const { return rests_; }
+  // Tokens that begin with a run of more than `bytes` bytes, longest run first. Requires bytes > 0.
+  [[nodiscard]] std::span<const RunToken> LongerThan(std::uint32_t bytes) const {
+    assert(bytes > 0 && "nearly all runs are of one byte");
+    const auto end = std::ranges::partition_point(longer_, [&](const RunToken& token) {
+      return static_cast<std::uint32_t>(token.run) > bytes;
+    });
+    return {longer_.begin(), end};
+  }
   // Roughly.
   [[nodiscard]] std::int64_t held_bytes() const {
-    const std::size_t tokens = whole_.capacity() + cuts_.capacity();
+    const std::size_t tokens = whole_.capacity() + cuts_.capacity() + longer_.capacity();
     return static_cast<std::int64_t>(sizeof(*this) + tokens * sizeof(RunToken)) +
            rests_.held_bytes();
   }
@@ -53,6 +63,7 @@ class RunIndex {
   std::vector<RunToken> whole_;
   int longest_whole_ = 0;
   std::vector<RunToken> cuts_;
+  std::vector<RunToken> longer_;  // each token once, whose whole run has two bytes or more
   TokenTrie rests_;
 };
 

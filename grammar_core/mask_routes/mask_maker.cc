@@ -17,11 +17,14 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/state_terms.h"
+#include "grammar_core/mask_routes/cell_chain.h"
 #include "grammar_core/mask_routes/closure.h"
 #include "grammar_core/mask_routes/most_chars_needed.h"
+#include "grammar_core/mask_routes/tail_signatures.h"
 #include "grammar_core/terms/term_views.h"
 
 namespace maskd {
@@ -52,6 +55,10 @@ constexpr std::int64_t kTokensPerRunUnit = 256;
 constexpr std::size_t kTrieNodesPerUnit = 16;
 // A run of bytes of a larger set has too many ways to be cut.
 constexpr std::size_t kMaxRunBytes = 32;
+// Shorter runs are told by the mask of this one: JSON's white space has so many bytes at most.
+constexpr std::uint32_t kLongRun = 64;
+// Of more tokens with too long a run it is as cheap to gather the others.
+constexpr std::size_t kMaxLonger = 256;
 
 constexpr std::uint32_t KindBits(std::initializer_list<TermKind> kinds) {
   std::uint32_t bits = 0;
@@ -95,8 +102,7 @@ MaskRef MaskMaker::Make(TermId state, std::optional<MaskRoute> route) {
   if (!work_->Spend(kMaskUnits)) return nullptr;
   MarkRead(state);
   // Tokens that are taken by name belong to every route, so they come first.
-  if (automaton_->tables().names_tokens())
-    StateTerms(*automaton_).AddNamedTokens(state, &mask.ToWords());
+  if (automaton_->tables().names_tokens()) StateTerms(*automaton_).AddNamedTokens(state, &mask);
   const bool is_open = route == MaskRoute::kWalk || route == MaskRoute::kClosure;
   const bool by_form = !is_open && depth_ < kMaxDepth && MakeByForm(state, route, &mask);
   if (!by_form && route.has_value() && !is_open) return nullptr;
@@ -300,26 +306,76 @@ bool MaskMaker::MakeByRuns(TermId state, const Parts& parts, MaskBuilder* mask) 
   // the run is walked, from the tail.
   const auto runs = masks_->RunsOf(set);
   assert(fewest <= most && "a repeat of at least more than at most");
-  if (!runs->whole().empty()) mask->Merge(masks_->WholeRuns(set, *runs, most));
-  if (parts.tail != kEmptyTerm) {
-    if (fewest == 0 && !MakeByMember(PartsOf(parts.tail), mask)) MergeMaskOf(parts.tail, mask);
-    const TokenTrie& rests = runs->rests();
-    const auto allow = [&](const TrieNode& node) {
-      if (node.token == TokenTrie::kNoToken) return;
-      rests.VisitTokens(node, [&](TokenId index) {
-        const RunToken& cut = runs->cut(index);
-        const auto run = static_cast<std::uint32_t>(cut.run);
-        if (run >= fewest && run <= most) mask->Allow(cut.id);
-      });
-    };
-    if (!WalkMembers(rests, PartsOf(parts.tail), allow)) {
-      Path path;
-      path[0] = states_.Enter(parts.tail);
-      WalkAll(rests, &path, kAllNodes, allow);
-    }
-  }
+  if (!MakeByLongRun(parts, *runs, mask)) AddRuns(set, *runs, fewest, most, parts.tail, mask);
   WalkLongTokens(masks_->index().trie(), state, mask);
   return true;
+}
+
+void MaskMaker::AddRuns(const ByteBits& set, const RunIndex& runs, std::uint32_t fewest,
+                        std::uint32_t most, TermId tail, MaskBuilder* mask) {
+  if (!runs.whole().empty()) mask->Merge(masks_->WholeRuns(set, runs, most));
+  if (tail == kEmptyTerm) return;
+  if (fewest == 0 && !MakeByMember(PartsOf(tail), mask)) MergeMaskOf(tail, mask);
+  const TokenTrie& rests = runs.rests();
+  const auto allow = [&](const TrieNode& node) {
+    if (node.token == TokenTrie::kNoToken) return;
+    rests.VisitTokens(node, [&](TokenId index) {
+      const RunToken& cut = runs.cut(index);
+      const auto run = static_cast<std::uint32_t>(cut.run);
+      if (run >= fewest && run <= most) mask->Allow(cut.id);
+    });
+  };
+  if (WalkMembers(rests, PartsOf(tail), allow)) return;
+  Path path;
+  path[0] = states_.Enter(tail);
+  WalkAll(rests, &path, kAllNodes, allow);
+}
+
+// A text is cut behind its run in one way, as the tail begins otherwise. So a token is refused for
+// its run alone, if that is too long.
+bool MaskMaker::MakeByLongRun(const Parts& parts, const RunIndex& runs, MaskBuilder* mask) {
+  const auto [body, fewest, most] = AsRepeat(automaton_->store().term(parts.cell));
+  if (fewest > 0 || most > kLongRun || parts.tail == kEmptyTerm) return false;
+  const std::span<const RunToken> longer = runs.LongerThan(most);
+  if (longer.size() > kMaxLonger) return false;
+  const FirstClasses::Set begins = automaton_->FirstOf(parts.tail, *work_);
+  const ByteBits& set = BytesOf(automaton_->store(), automaton_->store().term(body));
+  for (std::size_t byte = set._Find_first(); byte < set.size(); byte = set._Find_next(byte)) {
+    const int byte_class = automaton_->classes().Of(static_cast<unsigned char>(byte));
+    if (begins[static_cast<std::size_t>(byte_class)]) return false;
+  }
+  const MaskRef all = MaskOfLongRun(parts, runs);
+  if (all == nullptr) return true;
+  MaskBuilder fewer(masks_);
+  fewer.Merge(all);
+  for (const RunToken& token : longer)
+    if (all->Allows(token.id)) fewer.Forbid(token.id);
+  mask->Merge(std::move(fewer));
+  return true;
+}
+
+// No state need have this mask, so it is kept under a key that is the tail's and the run's.
+MaskRef MaskMaker::MaskOfLongRun(const Parts& parts, const RunIndex& runs) {
+  constexpr std::uint64_t kRun = 0x72756E;
+  const TermStore& store = automaton_->store();
+  const TermId body = AsRepeat(store.term(parts.cell)).body;
+  const Hash128 run = Mix(Mix(Hash128{}, kRun), store.KeyOf(body));
+  TailSignatures signatures(automaton_, &store, masks_);
+  const auto key = signatures.KeyOf(parts.tail, *work_);
+  CellChain chain(store, parts.tail, run);
+  MaskRef all =
+      key.has_value() ? masks_->Find(Mix(run, key->key)).mask : chain.Find(masks_, &lowest_floor_);
+  if (key.has_value()) lowest_floor_ = std::min(lowest_floor_, key->floor);
+  if (all != nullptr || !work_->Spend(kMaskUnits)) return all;
+  MaskBuilder mask(masks_);
+  AddRuns(BytesOf(store, store.term(body)), runs, 0, kLongRun, parts.tail, &mask);
+  if (!work_->ok()) return nullptr;
+  all = mask.Finish();
+  if (key.has_value())
+    masks_->Settle(Mix(run, key->key), all);
+  else
+    chain.Settle(masks_, lowest_floor(), all);
+  return all;
 }
 
 void MaskMaker::MakeByWalkOrClosure(TermId state, std::optional<MaskRoute> route,

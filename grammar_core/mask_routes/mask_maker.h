@@ -22,6 +22,7 @@
 #include "grammar_core/base/work.h"
 #include "grammar_core/mask/mask_builder.h"
 #include "grammar_core/mask/mask_store.h"
+#include "grammar_core/mask/run_index.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/mask_routes/free_text.h"
 #include "grammar_core/mask_routes/joined_names.h"
@@ -86,6 +87,14 @@ class MaskMaker {
   bool MakeByLength(TermId state, const Parts& parts, MaskBuilder* mask);
   bool MakeByCounts(TermId state, const Parts& parts, MaskBuilder* mask);
   bool MakeByRuns(TermId state, const Parts& parts, MaskBuilder* mask);
+  // The same of a run that may be empty, from the mask of a long one; for a tail that no byte of
+  // the run begins. Long tokens are left to the caller.
+  bool MakeByLongRun(const Parts& parts, const RunIndex& runs, MaskBuilder* mask);
+  // That mask; null if `work` failed.
+  MaskRef MaskOfLongRun(const Parts& parts, const RunIndex& runs);
+  // Adds the tokens that are a run of so many bytes of `set` or go on in `tail`.
+  void AddRuns(const ByteBits& set, const RunIndex& runs, std::uint32_t fewest, std::uint32_t most,
+               TermId tail, MaskBuilder* mask);
   bool MakeByFreeText(TermId state, const Parts& parts, MaskBuilder* mask);
   bool MakeByExits(TermId state, MaskBuilder* mask);
   bool MakeByEnds(const Parts& parts, MaskBuilder* mask);

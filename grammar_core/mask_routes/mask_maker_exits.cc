@@ -118,14 +118,16 @@ bool MaskMaker::MakeByEnds(const Parts& parts, MaskBuilder* mask) {
   if (tail == WalkStates::kFailed) return false;
   for (const char byte : kNumberBytes)
     if (states_.Step(tail, static_cast<unsigned char>(byte)) != WalkStates::kDead) return false;
-  const auto exits = EndsOf(parts.cell);
-  if (exits == nullptr) return true;
+  // Where no token goes on behind a digit with what no number has, none is cut.
+  const bool is_cut = !masks_->index().digits_are_alone();
+  const auto exits = is_cut ? EndsOf(parts.cell) : nullptr;
+  if (is_cut && exits == nullptr) return true;
   std::uint32_t its_own_floor = kNoEnd;
   mask->Merge(others_->TextMask(parts.cell, *work_, &its_own_floor, depth_ + 1));
   // A number that has ended already may be followed by the tail at once.
   if (automaton_->store().term(parts.cell).nullable) MergeMaskOf(parts.tail, mask);
   MarkRead(parts.tail);
-  Walk(exits->rests, parts.tail, kAllNodes, mask);
+  if (is_cut) Walk(exits->rests, parts.tail, kAllNodes, mask);
   WalkLongTokens(masks_->index().trie(), StateTerms(*automaton_).Join(parts.cell, parts.tail),
                  mask);
   return true;

@@ -32,11 +32,47 @@ constexpr std::uint32_t kNamesPerUnit = 4;
 // For walks that look at quotes alone.
 constexpr auto kAllowNone = [](const TrieNode&) {};
 
+// The texts of a string that is one of some, as an enumeration's, before its quote.
+std::optional<TextList> TextsBeforeQuote(const Automaton& automaton,
+                                         const TermStore::Parts& parts) {
+  const TermStore& store = automaton.store();
+  const Term& cell = store.term(parts.cell);
+  if (!IsBetweenCharacters(cell) || IsOfNames(cell)) return std::nullopt;
+  TextList texts = {.spelling = AsEncode(cell).partial.spelling};
+  const Term& behind = store.term(store.PartsOf(parts.tail).cell);
+  const bool is_quoted = behind.kind == TermKind::kBytes && RestOfBytes(store, behind)[0] == '"';
+  if (!IsJsonString(texts.spelling) || !is_quoted) return std::nullopt;
+  const Term& term = store.term(AsEncode(cell).characters);
+  if (term.kind == TermKind::kText) {
+    texts.depth = AsText(term).offset;
+    texts.texts = {&store.ir().texts[AsText(term).text]};
+  } else if (term.kind == TermKind::kTextSet) {
+    const auto [set, first, end, depth] = AsTextSet(term);
+    texts.depth = depth;
+    for (std::uint32_t i = first; i < end; ++i) texts.texts.push_back(&store.text_set(set)[i]);
+  } else {
+    return std::nullopt;
+  }
+  return texts;
+}
+
 }  // namespace
 
 // Names are walked as texts; only what stands behind a whole name and its quote is a state.
 bool MaskMaker::WalkNames(const TokenTrie& trie, std::size_t parent, const Parts& parts,
                           OnNode allow) {
+  if (const std::optional<TextList> texts = TextsBeforeQuote(*automaton_, parts);
+      texts.has_value()) {
+    work_->Spend(1 + static_cast<std::int64_t>(texts->texts.size()) / kNamesPerUnit);
+    if (!texts->IsAscii()) return false;
+    const WalkStates::State tail = states_.Enter(parts.tail);
+    WalkList(trie, parent, *texts, allow, [&](std::size_t quote, std::uint32_t) {
+      Path path;
+      path[trie.nodes()[quote].depth - 1] = tail;
+      WalkFrom(trie, quote, &path, allow);
+    });
+    return true;
+  }
   if (!automaton_->store().IsNames(parts.cell)) return false;
   const ObjectTerms::NameTexts names = StateTerms(*automaton_).NamesOf(parts.cell, *work_);
   work_->Spend(1 + static_cast<std::int64_t>(names.names.size()) / kNamesPerUnit);

@@ -91,7 +91,9 @@ INSTANTIATE_TEST_SUITE_P(
     Grammars, TextDerivativeTest,
     testing::Values(std::pair("json_schema", kRecord), std::pair("json_schema", kClosed),
                     std::pair("json", ""), std::pair("regex", "(a|b[c-e]{2,5})*(é|\\d+\\.)"),
-                    std::pair("ebnf", "root ::= x x | x\nx ::= \"ab\" x \"c\" | \"abab\" | \"\"")));
+                    std::pair("ebnf", "root ::= x x | x\nx ::= \"ab\" x \"c\" | \"abab\" | \"\""),
+                    std::pair("ebnf", "root ::= [ab]{0,6} (\"c\" | \"d\") [ab]{2,5} \"ab\" [0-9]*"),
+                    std::pair("regex", "[ab]{0,9}(c|[de]f)[ab]{1,4}(b|c)[ab]{3,}x?")));
 
 TEST(TextDerivativeTest, MakesNoStatesWithinATextOfANameOrOfBytes) {
   const GrammarIr ir = IrForTest("json_schema", kClosed);

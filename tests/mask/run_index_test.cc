@@ -65,5 +65,20 @@ TEST(RunIndexTest, LeavesOutWhatIsNoText) {
   EXPECT_EQ(CutsOf(index), (std::set<Cut>{{1, 1, "a"}}));
 }
 
+TEST(RunIndexTest, HasEachTokenOfALongRunOnce) {
+  std::bitset<256> space;
+  space.set(' ').set('\n');
+  const RunIndex index(*Of({" ", "  ", " \n  b", "   a", "a   ", " c"}), space);
+  const auto longer = [&](std::uint32_t bytes) {
+    std::vector<TokenId> ids;
+    for (const RunToken& token : index.LongerThan(bytes)) ids.push_back(token.id);
+    return ids;
+  };
+  EXPECT_EQ(longer(1), (std::vector<TokenId>{2, 3, 1}));
+  EXPECT_EQ(longer(2), (std::vector<TokenId>{2, 3}));
+  EXPECT_EQ(longer(3), (std::vector<TokenId>{2}));
+  EXPECT_TRUE(longer(4).empty());
+}
+
 }  // namespace
 }  // namespace maskd

@@ -34,6 +34,7 @@ FACTS = {
     # Bits of a packed word, and seeds of hashes.
     "kShort", "kLong", "kPacked", "kSingle", "kRest", "kRests", "kIds", "kOffsetBits", "kOffsets", "kFree", "kNowhere", "kCodeMask", "kTags", "kHasTwins", "kIdMask", "kBitsPerWord", "kBitsOfMarks", "kHashBytes", "kBits", "kDepthSeed",
     "kNamedAsTerms", "kCut", "kSignature", "kPassed", "kEndOfText", "kAnyEnd", "kHolding", "kPlace",
+    "kRun",
     # Unicode, UTF-8, JSON's escapes and punctuation, and symbols of a table.
     "kAsciiEnd", "kFirstBeyondAscii", "kAscii", "kSpaces", "kBeyond", "kFirst", "kContinuationBits", "kHexBits",
     "kHexDigits", "kHighFirst", "kLowFirst", "kLowLast", "kAstralFirst", "kHalfBits", "kHalfMask",
