@@ -136,11 +136,19 @@ absl::StatusOr<ParsedSource> ParseSource(GrammarSource source, const Limits& lim
   if (absl::Status status = CheckSource(source, limits); !status.ok()) return status;
   ParsedSource parsed{.source = std::move(source), .json = std::nullopt, .context = context};
   if (front_end->form != TextForm::kJson) return parsed;
-  absl::StatusOr<JsonDocument> json = JsonDocument::Parse(parsed.source.text, limits);
+  const bool is_chat = parsed.source.kind == "chat";
+  absl::StatusOr<JsonDocument> json = is_chat ? ParseChat(parsed.source.text, context, limits)
+                                              : JsonDocument::Parse(parsed.source.text, limits);
   if (!json.ok()) return json.status();
   parsed.json = *std::move(json);
-  if (parsed.source.kind == "chat")
-    parsed.chat = std::make_shared<const ChatSource>(parsed.json->root(), context.schemas);
+  if (!is_chat) return parsed;
+  parsed.chat = std::make_shared<const ChatSource>(parsed.json->root(), context.schemas);
+  if (parsed.chat->tag.ok() || !parsed.json->has_unread()) return parsed;
+  // The id of what is no request is that of its whole text.
+  json = JsonDocument::Parse(parsed.source.text, limits);
+  if (!json.ok()) return json.status();
+  parsed.json = *std::move(json);
+  parsed.chat = std::make_shared<const ChatSource>(parsed.json->root());
   return parsed;
 }
 

@@ -41,7 +41,13 @@ First ReadCharacter(absl::string_view literal, std::size_t* at) {
 // How many bytes of two literals are the same characters.
 std::size_t SameBytes(absl::string_view x, absl::string_view y) {
   std::size_t same = 0;
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
   for (std::size_t end = 0; end < x.size() && end < y.size(); same = end) {
+    if (is_ascii(x[end])) {
+      if (x[end] != y[end]) break;
+      ++end;
+      continue;
+    }
     const First character = ReadCharacter(x, &end);
     end = same;
     if (ReadCharacter(y, &end) != character) break;

@@ -175,7 +175,7 @@ TEST_F(ChatTagTest, OneTagStandsForAllTools) {
   ASSERT_TRUE(tag.ok()) << tag.status();
   ASSERT_EQ(tag->tools.size(), 2);
   EXPECT_EQ(tag->tools[0].name, "a");
-  EXPECT_EQ(tag->tools[0].schema, R"({"const":"\u0001 1"})");
+  EXPECT_EQ(tag->tools[0].schema.text(), R"({"const":"\u0001 1"})");
   EXPECT_EQ(tag->tools[1].name, "b");
   const absl::StatusOr<ChatTagText> one = MakeChatTag(Request(kOne));
   ASSERT_TRUE(one.ok()) << one.status();
@@ -205,7 +205,7 @@ TEST_F(ChatTagTest, ArgumentsAreHeldByStrictness) {
     request.must_call = must_call;
     std::string all;
     for (const ChatTool& tool : request.tools)
-      absl::StrAppend(&all, ArgumentsSchema(request, tool), " ");
+      absl::StrAppend(&all, ArgumentsSchema(request, tool).text(), " ");
     return all;
   };
   const std::string held = R"({"type":"null"} )";

@@ -20,6 +20,7 @@
 
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/compile/pipeline.h"
+#include "grammar_core/frontend/chat/chat.h"
 #include "grammar_core/frontend/chat/family.h"
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/tokenizer/loader.h"
@@ -246,6 +247,109 @@ TEST(SchemaStoreTest, AnErrorIsAtItsPlaceBesideKnownSchemas) {
   }
 }
 
+// Known schemas are left unread in the text of a request. Nothing may tell that they were, whatever
+// is around them.
+class UnreadTest : public testing::Test {
+ protected:
+  UnreadTest() { Reduce(Request("qwen_3", kTools), &store_); }
+
+  static std::string IdOf(const std::string& text, const Limits& limits, SchemaStore* store) {
+    const auto parsed = ParseSource({"chat", text}, limits, {.schemas = store});
+    return parsed.ok() ? GrammarId(*parsed, "t") : std::string(parsed.status().message());
+  }
+  // Twice: a schema of the text is known the second time.
+  void ExpectSame(const std::string& text, const Limits& limits = {}) {
+    for (int times = 0; times < 2; ++times) {
+      EXPECT_EQ(IdOf(text, limits, &store_), IdOf(text, limits, nullptr)) << text;
+      EXPECT_EQ(Reduce(text, &store_, limits.compile_work, {}, limits),
+                Reduce(text, nullptr, limits.compile_work, {}, limits))
+          << text;
+    }
+  }
+  std::int64_t Unread(const std::string& text) {
+    const auto parsed = ParseSource({"chat", text}, Limits(), {.schemas = &store_});
+    std::int64_t unread = 0;
+    for (const ChatTool& tool : parsed->chat->request->tools)
+      unread += tool.schema.has_value() && tool.schema->is_unread() ? 1 : 0;
+    return unread;
+  }
+
+  SchemaStore store_{kMuch};
+};
+
+TEST_F(UnreadTest, KnownSchemasAre) {
+  const std::string request = Request("qwen_3", kTools);
+  EXPECT_EQ(Unread(request), 3);
+  ExpectSame(request);
+  const std::string wide = Tool("search", R"({"type": "object", "properties": {}})");
+  const std::string some = Request("qwen_3", {wide, kTree});
+  EXPECT_EQ(Unread(some), 1);
+  ExpectSame(some);
+  EXPECT_EQ(Unread(some), 2);
+}
+
+TEST_F(UnreadTest, WhateverIsAroundThem) {
+  const std::string schema = kSearch.substr(kSearch.find(R"({"type":"object")"),
+                                            kSearch.rfind("}}") - kSearch.find(R"({"type":"obj)"));
+  const auto with = [&](const std::string& tool) { return Request("qwen_3", {kTree, tool}); };
+  EXPECT_EQ(Unread(with(absl::StrCat(R"({"name":"f","parameters":)", schema, "}"))), 2);
+  for (const std::string& request : {
+           Request("qwen_3", {kSearch, kSearch}),  // one name twice
+           Request("qwen_3", {kSearch, Tool("other", schema)}),
+           with(absl::StrCat(R"({"name":"f","parameters":)", schema, "}")),
+           with(absl::StrCat(R"({"name":"f","par\u0061meters" : )", schema, "}")),
+           with(absl::StrCat(R"({"name":"f","parameters":)", schema, R"(,"parameters":null})")),
+           with(absl::StrCat(R"({"name":"f","parameters":)", schema, " }")),
+           with(absl::StrCat(R"({"name":"f","parameters":)", schema, "]")),
+           with(absl::StrCat(R"({"name":"f","parameters":)", schema, "}}")),
+           with(absl::StrCat(R"({"name":"f","parameters":)", schema, R"(,"strict":1})")),
+           with(absl::StrCat(R"({"name":"f g","parameters":)", schema, "}")),
+           with(absl::StrCat(R"({"name":"f","function":{"name":"g"},"parameters":)", schema, "}")),
+           with(Tool("f", absl::StrCat(R"({"properties":{"parameters":)", schema, "}}"))),
+           with(Tool("f", absl::StrCat(R"({"parameters":)", schema, "}"))),
+           with(Tool("f", schema.substr(0, schema.size() - 1))),
+           with(Tool("f", schema + schema)),
+           with(Tool("f", absl::StrCat(" ", schema, "\n"))),
+           Request("qwen_3", kTools, R"(,"reasoning":"sometimes")"),
+           Request("qwen_3", kTools, R"(,"strictness":"function")"),
+           Request("qwen_3", kTools, R"(,"bad_tools":"leave_out")"),
+           Request("qwen_3", kTools, R"(,"extra":{"parameters":)" + schema + "}"),
+           Request("no_family", kTools),
+           Request("gpt_oss", kTools),
+           Request("qwen_3_coder", kTools),
+           absl::StrCat(R"({"family":"qwen_3","request":{"tools":[)", kSearch, ",", kTree,
+                        R"(],"tool_choice":"required"}})"),
+           absl::StrCat(R"({"family":"qwen_3","request":{"tools":[)", kSearch, ",", kTree,
+                        R"(],"response_format":{"type":"json_schema","json_schema":{"schema":)",
+                        schema, "}}}}"),
+           absl::StrCat(R"({"family":"qwen_3","request":{"tools":[)", kSearch, ",", kTree,
+                        R"(],"response_format":{"type":"json_schema"}}})"),
+       }) {
+    ExpectSame(request);
+  }
+}
+
+TEST_F(UnreadTest, AnyDepthThatIsLeft) {
+  for (std::int64_t depth = 1; depth < 14; ++depth) {
+    Limits limits;
+    limits.source_depth = depth;
+    ExpectSame(Request("qwen_3", kTools), limits);
+  }
+}
+
+TEST_F(UnreadTest, BesideABadTool) {
+  const std::string bad = Tool("bad", R"({"type":"object","properties":{"a":{"type":"x"}}})");
+  const std::string never = Tool("never", R"({"type":"string","maxLength":-1})");
+  for (const std::string& tool : {bad, never}) {
+    for (const char* more : {"", R"(,"bad_tools":"leave_out")"}) {
+      const std::string request = Request("qwen_3", {kSearch, tool, kTree}, more);
+      ExpectSame(request);
+      // The text of a bad schema is known as any other one.
+      EXPECT_EQ(Unread(request), 3);
+    }
+  }
+}
+
 TEST(SchemaStoreTest, WhatSaysNothingOfValuesFindsTheSameSchema) {
   SchemaStore store(kMuch);
   const auto read = [&](const std::string& more) {
@@ -311,8 +415,8 @@ TEST(SchemaStoreTest, KeepsItsBound) {
   const auto read = [](int i, SchemaStore* store) {
     const std::string schema = absl::StrCat(R"({"type":"string","maxLength":)", i + 1, "}");
     Budget budget = Budget::Unlimited();
-    const auto known =
-        store->Read({"json_schema", schema, {}}, SchemaValues::kInline, Limits(), budget);
+    const auto known = store->Read(SharedText(schema),
+                                   *store->SettingsOf({}, SchemaValues::kInline, Limits()), budget);
     ASSERT_TRUE(known.ok()) << known.status();
   };
   SchemaStore unbounded(kMuch);
@@ -347,7 +451,7 @@ TEST(SchemaStoreTest, ATextIsMadeOnce) {
   SchemaStore store(kMuch);
   int made = 0;
   const auto text = [&](absl::string_view source) {
-    return *store.Text(source, [&] { return absl::StrCat(++made, " of ", source); });
+    return store.Text(source, [&] { return absl::StrCat(++made, " of ", source); }).text();
   };
   EXPECT_EQ(text("{}"), "1 of {}");
   EXPECT_EQ(text("{ }"), "2 of { }");

@@ -57,6 +57,8 @@ Json ValueOf(const Tree& tree, JsonId id) {
         EXPECT_EQ(FindMember(tree, id, tree.nodes[child].key), child);
       });
       return value;
+    case JsonType::kUnread:
+      ADD_FAILURE() << "nothing is known";
   }
   return value;
 }

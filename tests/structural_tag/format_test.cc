@@ -71,7 +71,7 @@ TEST_F(FormatTest, ATagOfEachToolIsAsManyTags) {
                    mark, R"(>","content":)", Const(mark), R"(,"end":"</)", mark, R"(>"},)",
                    Tag(R"("<b>")", Const("x"), R"("</b>")"), R"(],"separator":","})");
   EXPECT_FALSE(Read(Whole(list)).ok()) << "without tools there is no such type";
-  const std::vector<TagTool> tools = {{"f", "{}"}, {"g", "{}"}};
+  const std::vector<TagTool> tools = {{"f", SharedText("{}")}, {"g", SharedText("{}")}};
   Budget budget = Budget::Unlimited();
   const auto formats = ReadFormats(document_->root(), budget, &tools);
   ASSERT_TRUE(formats.ok()) << formats.status();

@@ -295,8 +295,8 @@ class PlanMaker {
       if (!plan_->members.has_value()) continue;
       const auto within = plan_->members->style->nests() ? ArgumentTypes::Within::kElements
                                                          : ArgumentTypes::Within::kJson;
-      absl::StatusOr<ArgumentTypes> types =
-          ArgumentTypes::Read(ArgumentsSchema(request_, tool), within, source_, limits_, budget_);
+      absl::StatusOr<ArgumentTypes> types = ArgumentTypes::Read(
+          ArgumentsSchema(request_, tool).text(), within, source_, limits_, budget_);
       if (types.ok())
         plan_->tools.back().types = *std::move(types);
       else if (!request_.leave_out_bad_tools)

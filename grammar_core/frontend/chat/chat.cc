@@ -20,6 +20,7 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/chat/chat_request.h"
 #include "grammar_core/frontend/chat/chat_tag.h"
+#include "grammar_core/frontend/json_schema/schema_store.h"
 #include "grammar_core/frontend/structural_tag/structural_tag.h"
 #include "grammar_core/ir/passes/productive_nodes.h"
 
@@ -197,6 +198,16 @@ class ChatReader {
 
 }  // namespace
 
+absl::StatusOr<JsonDocument> ParseChat(absl::string_view text, const ReadContext& context,
+                                       const Limits& limits) {
+  if (context.schemas == nullptr) return JsonDocument::Parse(text, limits);
+  static const auto* const kPaths =
+      new std::vector<std::vector<absl::string_view>>(PathsOfToolSchemas());
+  return JsonDocument::ParseAround(
+      {*kPaths, [&](absl::string_view object) { return context.schemas->KnownText(object); }}, text,
+      limits);
+}
+
 ChatSource::ChatSource(const JsonValue& root, SchemaStore* schemas)
     : request(ReadChatRequest(root)),
       tag(request.ok() ? MakeChatTag(*request, schemas)
@@ -215,8 +226,15 @@ std::string NormalChat(const ChatSource& text, const JsonValue& root) {
   // the tag. Two families may write the same and read it otherwise.
   std::string whole = absl::StrCat(text.request->leave_out_bad_tools ? "leave_out " : "",
                                    text.request->family.content, text.tag->text);
+  std::size_t bytes = whole.size();
+  constexpr std::size_t kQuotes = 2;
   for (const TagTool& tool : text.tag->tools)
-    absl::StrAppend(&whole, JsonString(tool.name), tool.schema);
+    bytes += tool.name.size() + kQuotes + tool.schema.text().size();
+  whole.reserve(bytes);
+  for (const TagTool& tool : text.tag->tools) {
+    AppendJsonString(tool.name, &whole);
+    whole.append(tool.schema.text());
+  }
   return whole;
 }
 

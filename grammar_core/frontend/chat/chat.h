@@ -34,6 +34,10 @@ struct ChatSource {
   explicit ChatSource(const JsonValue& root, SchemaStore* schemas = nullptr);
 };
 
+// Schemas of tools that `context` has read before are left unread.
+absl::StatusOr<JsonDocument> ParseChat(absl::string_view text, const ReadContext& context,
+                                       const Limits& limits);
+
 absl::StatusOr<ReadResult> ReadChat(const ChatSource& text, const GrammarSource& source,
                                     const ReadContext& context, const Limits& limits,
                                     Budget& budget);

@@ -103,7 +103,9 @@ absl::StatusOr<ChatTool> ReadTool(const JsonValue& at) {
                          "must be of letters, digits and _ - . / : alone, and of 256 at most");
   }
   ChatTool tool = {std::string(*name), at, Present(*function, "parameters")};
-  if (tool.schema.has_value() && !tool.schema->is_object() && !tool.schema->is_bool())
+  const bool is_schema = !tool.schema.has_value() || tool.schema->is_object() ||
+                         tool.schema->is_unread() || tool.schema->is_bool();
+  if (!is_schema)
     return InvalidMember(*function, "parameters", "a schema must be an object or a boolean");
   const std::optional<JsonValue> strict = Present(*function, "strict");
   if (strict.has_value() && !strict->is_bool())
@@ -277,6 +279,11 @@ absl::Status ReadFamily(const JsonValue& root, ChatRequest* out) {
 
 std::string ToolPlace(const ChatTool& tool) {
   return absl::StrCat("tool ", tool.at.index(), ", \"", tool.name, "\"");
+}
+
+std::vector<std::vector<absl::string_view>> PathsOfToolSchemas() {
+  return {{"request", "tools", "", "function", "parameters"},
+          {"request", "tools", "", "parameters"}};
 }
 
 absl::StatusOr<ChatRequest> ReadChatRequest(const JsonValue& root) {

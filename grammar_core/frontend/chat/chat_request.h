@@ -41,7 +41,7 @@ enum class ChatStrictness : std::uint8_t {
 struct ChatTool {
   std::string name;
   JsonValue at;
-  std::optional<JsonValue> schema;
+  std::optional<JsonValue> schema;  // what stands for an unread one is as PlainSchema() has it
   bool strict = false;
 };
 
@@ -57,6 +57,9 @@ struct ChatRequest {
   bool leave_out_bad_tools = false;
   std::optional<JsonValue> response_format;
 };
+
+// Where the schemas of tools stand: the one place of it that may be unread.
+std::vector<std::vector<absl::string_view>> PathsOfToolSchemas();
 
 // `root` is the text of a grammar of kind "chat".
 absl::StatusOr<ChatRequest> ReadChatRequest(const JsonValue& root);

@@ -107,7 +107,7 @@ class TagMaker {
   };
 
   [[nodiscard]] Tool NamesOf(const ChatTool& tool) const {
-    return {tool.name, ArgumentsSchema(request_, tool)};
+    return {tool.name, ArgumentsSchema(request_, tool).text()};
   }
 
   static Tool AnyTool() { return {std::string(kToolMark), JsonString(kToolMark), kTagOfEachTool}; }
@@ -237,18 +237,18 @@ class TagMaker {
 
 }  // namespace
 
-std::string ArgumentsSchema(const ChatRequest& request, const ChatTool& tool,
-                            SchemaStore* schemas) {
+SharedText ArgumentsSchema(const ChatRequest& request, const ChatTool& tool, SchemaStore* schemas) {
   const bool held =
       request.strictness == ChatStrictness::kParameter || HasDeclaredNamesOnly(request.family) ||
       (request.strictness == ChatStrictness::kAuto && (tool.strict || request.must_call));
-  if (!held) return R"({"type":"object"})";
+  if (!held) return SharedText(R"({"type":"object"})");
   // Without parameters a function takes none.
   if (!tool.schema.has_value())
-    return R"({"type":"object","properties":{},"additionalProperties":false})";
+    return SharedText(R"({"type":"object","properties":{},"additionalProperties":false})");
   const JsonValue& schema = *tool.schema;
-  if (schemas == nullptr || schema.source().empty()) return PlainSchema(schema);
-  return *schemas->Text(schema.source(), [&] { return PlainSchema(schema); });
+  if (schema.is_unread()) return schema.known();
+  if (schemas == nullptr || schema.source().empty()) return SharedText(PlainSchema(schema));
+  return schemas->Text(schema.source(), [&] { return PlainSchema(schema); });
 }
 
 namespace {

@@ -16,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 
+#include "grammar_core/base/shared_text.h"
 #include "grammar_core/frontend/chat/chat_request.h"
 #include "grammar_core/frontend/structural_tag/format.h"
 
@@ -39,8 +40,8 @@ absl::StatusOr<std::optional<std::string>> ResponseFormatTag(const ChatRequest& 
 absl::StatusOr<std::string> ChatTag(const ChatRequest& request);
 
 // The schema that the arguments of `tool` are held to.
-std::string ArgumentsSchema(const ChatRequest& request, const ChatTool& tool,
-                            SchemaStore* schemas = nullptr);
+SharedText ArgumentsSchema(const ChatRequest& request, const ChatTool& tool,
+                           SchemaStore* schemas = nullptr);
 
 // The tag of one call of `tool` alone, to find out what is wrong with it.
 std::string ToolTag(const ChatRequest& request, const ChatTool& tool);

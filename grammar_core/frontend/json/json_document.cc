@@ -35,6 +35,15 @@ absl::string_view JsonValue::FindText(absl::string_view key) const {
   return member.has_value() && member->is_string() ? member->text() : absl::string_view();
 }
 
+const SharedText& JsonValue::known() const {
+  assert(is_unread());
+  const auto& known = tree_->known;
+  const auto at =
+      std::ranges::lower_bound(known, id_, {}, [](const auto& one) { return one.first; });
+  assert(at != known.end() && at->first == id_ && "each that is unread is known");
+  return at->second;
+}
+
 std::optional<JsonValue> JsonValue::Nth(std::uint32_t index) const {
   if (index >= size()) return std::nullopt;
   JsonId child = id_ + 1;
@@ -91,18 +100,33 @@ void JsonValue::AppendCompact(std::string* out) const {
         out->push_back('{');
         open.emplace_back(n.end, '}');
         break;
+      case JsonType::kUnread:
+        assert(false && "what is unread has no text but that of the source");
+        break;
     }
     for (; !open.empty() && open.back().first == id + 1; open.pop_back())
       out->push_back(open.back().second);
   }
 }
 
-absl::StatusOr<JsonDocument> JsonDocument::Parse(absl::string_view text, const Limits& limits) {
+absl::StatusOr<JsonDocument> JsonDocument::Read(const KnownObjects* known, absl::string_view text,
+                                                const Limits& limits) {
   auto tree = std::make_unique<json_internal::Tree>();
   tree->texts.push_back({std::string(text), "", 0});
-  const absl::Status status = json_internal::Reader(limits.source_depth, tree.get()).Read();
-  if (!status.ok()) return status;
+  json_internal::Reader reader(limits.source_depth, tree.get());
+  if (known != nullptr) reader.LeaveUnread(*known);
+  if (absl::Status status = reader.Read(); !status.ok()) return status;
   return JsonDocument(std::move(tree));
+}
+
+absl::StatusOr<JsonDocument> JsonDocument::Parse(absl::string_view text, const Limits& limits) {
+  return Read(nullptr, text, limits);
+}
+
+absl::StatusOr<JsonDocument> JsonDocument::ParseAround(const KnownObjects& known,
+                                                       absl::string_view text,
+                                                       const Limits& limits) {
+  return Read(&known, text, limits);
 }
 
 absl::StatusOr<JsonValue> JsonDocument::Add(absl::string_view text, absl::string_view name,

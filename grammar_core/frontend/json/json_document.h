@@ -24,6 +24,7 @@
 #include "absl/types/span.h"
 
 #include "grammar_core/base/limits.h"
+#include "grammar_core/base/shared_text.h"
 #include "grammar_core/frontend/json/json_tree.h"
 
 namespace maskd {
@@ -43,12 +44,16 @@ class JsonValue {
 
   // A string's characters (UTF-8) or a number's spelling; empty for other types.
   [[nodiscard]] absl::string_view text() const {
-    return is_object() || is_array() ? absl::string_view() : node().text;
+    return is_string() || is_number() ? node().text : absl::string_view();
   }
   // An array or object as it stands in the source; empty for other types.
   [[nodiscard]] absl::string_view source() const {
     return is_object() || is_array() ? node().text : absl::string_view();
   }
+  // An object that ParseAround() left unread: it is none by its type, and has no members.
+  [[nodiscard]] bool is_unread() const { return type() == JsonType::kUnread; }
+  // What stands for it; of no other value.
+  [[nodiscard]] const SharedText& known() const;
   // The key under which the value stands in its object, or empty.
   [[nodiscard]] absl::string_view key() const { return node().key; }
   // Children of an array or object, 0 for other types.
@@ -73,7 +78,8 @@ class JsonValue {
   [[nodiscard]] std::string Pointer() const;
   // The same in at most so many bytes, or the pointer of the innermost value around it that fits.
   [[nodiscard]] std::string PointerWithin(std::size_t max_bytes) const;
-  // Appends the value as text: no white space, keys in their order, numbers as spelled.
+  // Appends the value as text: no white space, keys in their order, numbers as spelled. Nothing in
+  // it may be unread.
   void AppendCompact(std::string* out) const;
   [[nodiscard]] std::string Compact() const;
 
@@ -132,6 +138,11 @@ class JsonDocument {
  public:
   // Reads all of `text`, which is copied.
   static absl::StatusOr<JsonDocument> Parse(absl::string_view text, const Limits& limits);
+  // The same errors; but known objects are unread, unless the limits forbid what is in them.
+  static absl::StatusOr<JsonDocument> ParseAround(const KnownObjects& known, absl::string_view text,
+                                                  const Limits& limits);
+  // Whether any object is unread.
+  [[nodiscard]] bool has_unread() const { return !tree_->known.empty(); }
 
   // The root of the text that was parsed.
   [[nodiscard]] JsonValue root() const { return JsonValue(tree_.get(), 0); }
@@ -142,6 +153,8 @@ class JsonDocument {
                                 const Limits& limits);
 
  private:
+  static absl::StatusOr<JsonDocument> Read(const KnownObjects* known, absl::string_view text,
+                                           const Limits& limits);
   explicit JsonDocument(std::unique_ptr<json_internal::Tree> tree) : tree_(std::move(tree)) {}
 
   // On the heap, so that views stay good when the document moves.

@@ -17,11 +17,13 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/utf8.h"
+#include "grammar_core/frontend/json/bracket_end.h"
 
 namespace maskd::json_internal {
 namespace {
@@ -58,7 +60,7 @@ absl::Status Reader::Read() {
   if (text_.size() >= kNoNode) return LimitExceeded("", "source_bytes", kNoNode, text_.size());
   // Schemas have a value in 8 to 12 bytes: none of the nodes is moved as they become more.
   constexpr std::size_t kBytesOfANode = 8;
-  if (tree_->nodes.empty()) tree_->nodes.reserve(text_.size() / kBytesOfANode);
+  if (tree_->nodes.empty() && known_ == nullptr) tree_->nodes.reserve(text_.size() / kBytesOfANode);
   SkipSpace();
   if (at_ == text_.size()) return SyntaxError(at_, "the text is empty, a JSON value is expected");
   if (!ReadDocument()) return error_;
@@ -90,12 +92,39 @@ JsonId Reader::AddNode(JsonType type) {
 bool Reader::ReadValue() {
   if (at_ == text_.size()) return Fail(SyntaxError(at_, "the text ends where a value is expected"));
   const char c = text_[at_];
-  if (c == '{') return Open(JsonType::kObject);
+  if (c == '{')
+    return (known_ != nullptr && IsAtKnownPath() && SkipKnown()) || Open(JsonType::kObject);
   if (c == '[') return Open(JsonType::kArray);
   if (c == '-' || absl::ascii_isdigit(c)) return ReadNumber();
   if (c != '"') return ReadWord();
   const JsonId id = AddNode(JsonType::kString);
   return ReadString(&tree_->nodes[id].text);
+}
+
+bool Reader::IsAtKnownPath() const {
+  return absl::c_any_of(known_->paths, [&](const std::vector<absl::string_view>& path) {
+    if (path.size() != open_.size() || path.back() != key_) return false;
+    for (std::size_t i = 1; i < open_.size(); ++i) {
+      const Node& node = tree_->nodes[open_[i]];
+      const bool is_member = tree_->nodes[node.parent].type == JsonType::kObject;
+      if (is_member != !path[i - 1].empty() || node.key != path[i - 1]) return false;
+    }
+    return tree_->nodes[open_.back()].type == JsonType::kObject;
+  });
+}
+
+bool Reader::SkipKnown() {
+  const auto found = FindBracketEnd(text_.substr(at_));
+  const auto depth = static_cast<std::int64_t>(open_.size());
+  if (!found.has_value() || depth + found->depth > max_depth_) return false;
+  const absl::string_view object = text_.substr(at_, found->bytes);
+  SharedText known = known_->find(object);
+  if (known.is_null()) return false;
+  const JsonId id = AddNode(JsonType::kUnread);
+  tree_->nodes[id].text = object;
+  tree_->known.emplace_back(id, std::move(known));
+  at_ += object.size();
+  return true;
 }
 
 bool Reader::Open(JsonType type) {

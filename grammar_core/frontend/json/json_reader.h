@@ -22,6 +22,9 @@ class Reader {
   Reader(std::int64_t max_depth, Tree* tree)
       : max_depth_(max_depth), tree_(tree), text_(tree->texts.back().source) {}
 
+  // Has Read() leave objects unread that are `known`, which must outlive it.
+  void LeaveUnread(const KnownObjects& known) { known_ = &known; }
+
   // Appends the text's nodes. After an error the tree holds a part and is of no use.
   absl::Status Read();
 
@@ -39,6 +42,9 @@ class Reader {
   bool ReadKey(absl::string_view* out);
   void NoteMember(JsonId object, absl::string_view key);
   bool Open(JsonType type);
+  [[nodiscard]] bool IsAtKnownPath() const;
+  // Steps over the object that begins here, if it is known.
+  bool SkipKnown();
   bool ToNextValue();
   bool ToNextElement(const Node& open);
   bool Expect(char c, const char* what) {
@@ -62,6 +68,7 @@ class Reader {
   const std::int64_t max_depth_;
   Tree* const tree_;
   const absl::string_view text_;
+  const KnownObjects* known_ = nullptr;
   std::size_t at_ = 0;
   absl::string_view key_;
   absl::Status error_;

@@ -10,14 +10,36 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
+
+#include "grammar_core/base/shared_text.h"
 
 namespace maskd {
 
-// true and false are types of their own, as they are in schemas.
-enum class JsonType : std::uint8_t { kNull, kFalse, kTrue, kNumber, kString, kArray, kObject };
+// true and false are types of their own, as they are in schemas. kUnread is an object that was left
+// unread, as it was known: so nobody takes it for one whose members can be looked at.
+enum class JsonType : std::uint8_t {
+  kNull,
+  kFalse,
+  kTrue,
+  kNumber,
+  kString,
+  kArray,
+  kObject,
+  kUnread
+};
 
 using JsonId = std::uint32_t;
+
+// Objects of a text that were read before, so that they may be left unread.
+struct KnownObjects {
+  // Where they stand: the keys from the root on; an empty one is any element of a list.
+  const std::vector<std::vector<absl::string_view>>& paths;
+  // What stands for such an object, given as it is in the text; null for one that must be read. It
+  // may know only texts that were read as JSON objects, and no error found.
+  absl::FunctionRef<SharedText(absl::string_view object)> find;
+};
 
 namespace json_internal {
 
@@ -35,8 +57,8 @@ struct Node {
   std::uint32_t size = 0;
   // The key, where the parent is an object.
   absl::string_view key = {};
-  // A string's characters or a number's spelling; of an array or object all of it, as it stands in
-  // the source.
+  // A string's characters or a number's spelling; of an array or object, read or not, all of it, as
+  // it stands in the source.
   absl::string_view text = {};
 };
 
@@ -53,6 +75,8 @@ struct Tree {
   std::vector<Node> nodes;
   // The members of objects that have many: those of others are looked through.
   absl::flat_hash_map<std::pair<JsonId, absl::string_view>, JsonId> by_key;
+  // What stands for objects that are unread, in the order of their nodes.
+  std::vector<std::pair<JsonId, SharedText>> known;
 };
 
 // Members of an object that is looked through, at most.

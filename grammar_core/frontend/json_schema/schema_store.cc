@@ -80,66 +80,73 @@ bool Pay(std::int64_t work, Budget* budget) {
   return true;
 }
 
+// The number of a reading; 0 is that of a text.
+constexpr std::int64_t ReadingOf(std::int64_t settings, bool is_member) {
+  return 2 * settings + (is_member ? 2 : 1);
+}
+
 }  // namespace
 
-absl::StatusOr<SchemaRef> SchemaStore::Read(GrammarSource source, SchemaValues values,
-                                            const Limits& limits, Budget& budget) {
-  assert(source.documents.empty() && "documents are no part of the key");
-  const SettingsRef settings = SettingsOf(source.options, values, limits);
-  return FindOrRead(absl::StrCat(settings->number, ":", source.text), true, budget,
-                    [&] { return ReadNew(source, values, *settings, limits, budget); });
+absl::StatusOr<SchemaRef> SchemaStore::Read(const SharedText& schema, const Settings& settings,
+                                            Budget& budget) {
+  return FindOrRead(ReadingOf(settings.number, false), schema, true, budget,
+                    [&] { return ReadNew(schema.text(), settings, budget); });
 }
 
 absl::StatusOr<SchemaRef> SchemaStore::FindOrRead(
-    std::string key, bool is_counted, Budget& budget,
+    std::int64_t reading, const SharedText& schema, bool is_counted, Budget& budget,
     absl::FunctionRef<absl::StatusOr<KnownSchema>()> read) {
-  if (Known known = Find(key, is_counted); known.read != nullptr && Pay(known.work, &budget))
+  if (Known known = Find({reading, schema.hashed()}, is_counted);
+      known.read != nullptr && Pay(known.work, &budget)) {
     return known.read;
+  }
   const std::int64_t before = budget.spent();
   absl::StatusOr<KnownSchema> made = read();
   if (!made.ok()) return made.status();
   auto shared = std::make_shared<const KnownSchema>(*std::move(made));
-  const std::int64_t bytes = kBytesAnEntry + HeldBytes(key) + shared->held_bytes();
-  Keep({.key = std::move(key), .read = shared, .work = budget.spent() - before, .bytes = bytes});
+  const std::int64_t bytes = kBytesAnEntry + HeldBytes(schema.text()) + shared->held_bytes();
+  Keep({.reading = reading,
+        .source = schema,
+        .read = shared,
+        .work = budget.spent() - before,
+        .bytes = bytes});
   return shared;
 }
 
-absl::StatusOr<KnownSchema> SchemaStore::ReadNew(const GrammarSource& source, SchemaValues values,
-                                                 const Settings& settings, const Limits& limits,
-                                                 Budget& budget) {
-  absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
+absl::StatusOr<KnownSchema> SchemaStore::ReadNew(const std::string& schema,
+                                                 const Settings& settings, Budget& budget) {
+  absl::StatusOr<JsonDocument> document = JsonDocument::Parse(schema, settings.limits);
   if (!document.ok()) return document.status();
   const SchemaBeginning* const beginning = settings.beginning.get();
-  if (values == SchemaValues::kInline && beginning != nullptr) {
-    std::optional<KnownSchema> joined = JoinMembers(
-        document->root(), source.options, *beginning, limits, budget, [&](absl::string_view text) {
-          return ReadMember({source.kind, std::string(text), source.options}, settings, limits,
-                            budget);
-        });
+  if (settings.values == SchemaValues::kInline && beginning != nullptr) {
+    std::optional<KnownSchema> joined =
+        JoinMembers(document->root(), settings.options, *beginning, settings.limits, budget,
+                    [&](absl::string_view text) { return ReadMember(text, settings, budget); });
     if (joined.has_value()) return *std::move(joined);
   }
-  absl::StatusOr<ReadResult> read = ReadJsonSchema(*std::move(document), source, limits, budget,
-                                                   values, {.beginning = beginning});
+  absl::StatusOr<ReadResult> read =
+      ReadJsonSchema(*std::move(document), {"json_schema", schema, settings.options},
+                     settings.limits, budget, settings.values, {.beginning = beginning});
   if (!read.ok()) return read.status();
   return KnownSchema(*std::move(read),
                      beginning == nullptr ? std::vector<Hash128>() : beginning->hashes);
 }
 
-absl::StatusOr<SchemaRef> SchemaStore::ReadMember(const GrammarSource& source,
-                                                  const Settings& settings, const Limits& limits,
-                                                  Budget& budget) {
+absl::StatusOr<SchemaRef> SchemaStore::ReadMember(absl::string_view schema,
+                                                  const Settings& settings, Budget& budget) {
   const SchemaBeginning& beginning = *settings.beginning;
+  const SharedText text{std::string(schema)};
   const auto read = [&]() -> absl::StatusOr<KnownSchema> {
-    absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
+    absl::StatusOr<JsonDocument> document = JsonDocument::Parse(schema, settings.limits);
     if (!document.ok()) return document.status();
     SchemaSteps steps;
-    absl::StatusOr<ReadResult> result =
-        ReadJsonSchema(*std::move(document), source, limits, budget, SchemaValues::kInline,
-                       {.beginning = &beginning, .steps = &steps});
+    absl::StatusOr<ReadResult> result = ReadJsonSchema(
+        *std::move(document), {"json_schema", text.text(), settings.options}, settings.limits,
+        budget, SchemaValues::kInline, {.beginning = &beginning, .steps = &steps});
     if (!result.ok()) return result.status();
     return KnownSchema(*std::move(result), std::move(steps), beginning.hashes);
   };
-  return FindOrRead(absl::StrCat("m", settings.number, ":", source.text), false, budget, read);
+  return FindOrRead(ReadingOf(settings.number, true), text, false, budget, read);
 }
 
 // A number is shorter than what it stands for, which is in the keys of all schemas. Schemas under a
@@ -157,8 +164,12 @@ SchemaStore::SettingsRef SchemaStore::SettingsOf(const GrammarOptions& options, 
   if (SettingsRef known = UseSettings(key); known != nullptr) return known;
   if (settings_.size() == kMostSettings) settings_.pop_back();
   settings_.insert(settings_.begin(),
-                   std::make_shared<const Settings>(Settings{
-                       std::move(key), absl::StrCat(next_settings_++), std::move(beginning)}));
+                   std::make_shared<const Settings>(Settings{.key = std::move(key),
+                                                             .number = next_settings_++,
+                                                             .options = options,
+                                                             .values = values,
+                                                             .limits = limits,
+                                                             .beginning = std::move(beginning)}));
   return settings_.front();
 }
 
@@ -170,30 +181,32 @@ SchemaStore::SettingsRef SchemaStore::UseSettings(absl::string_view key) {
   return settings_.front();
 }
 
-std::shared_ptr<const std::string> SchemaStore::Text(absl::string_view source,
-                                                     absl::FunctionRef<std::string()> make) {
-  assert(!source.empty() && (source[0] == '{' || source[0] == '[') && "as keys of schemas are not");
-  if (auto known = FindText(source); known != nullptr) return known;
-  auto text = std::make_shared<const std::string>(make());
-  const auto bytes = kBytesAnEntry + static_cast<std::int64_t>(source.size() + text->size());
-  Keep({.key = std::string(source), .read = nullptr, .text = text, .bytes = bytes});
+SharedText SchemaStore::Text(absl::string_view source, absl::FunctionRef<std::string()> make) {
+  assert(!source.empty() && (source[0] == '{' || source[0] == '['));
+  const HashedText hashed(source);
+  if (SharedText known = FindText(hashed); !known.is_null()) return known;
+  SharedText text(make());
+  const auto bytes = kBytesAnEntry + static_cast<std::int64_t>(source.size() + text.text().size());
+  Keep({.source = SharedText(std::string(source), hashed.hash), .text = text, .bytes = bytes});
   return text;
 }
 
-const SchemaStore::Entry* SchemaStore::Use(absl::string_view key) {
+SharedText SchemaStore::KnownText(absl::string_view source) { return FindText(HashedText(source)); }
+
+const SchemaStore::Entry* SchemaStore::Use(const Key& key) {
   const auto found = by_key_.find(key);
   if (found == by_key_.end()) return nullptr;
   entries_.splice(entries_.begin(), entries_, found->second);
   return &entries_.front();
 }
 
-std::shared_ptr<const std::string> SchemaStore::FindText(absl::string_view source) {
+SharedText SchemaStore::FindText(const HashedText& source) {
   const MutexLock lock(&mutex_);
-  const Entry* const entry = Use(source);
-  return entry == nullptr ? nullptr : entry->text;
+  const Entry* const entry = Use({0, source});
+  return entry == nullptr ? SharedText() : entry->text;
 }
 
-SchemaStore::Known SchemaStore::Find(absl::string_view key, bool is_counted) {
+SchemaStore::Known SchemaStore::Find(const Key& key, bool is_counted) {
   const MutexLock lock(&mutex_);
   const Entry* const entry = Use(key);
   if (is_counted) ++(entry == nullptr ? misses_ : hits_);
@@ -204,12 +217,12 @@ void SchemaStore::Keep(Entry entry) {
   Entries dropped;
   if (entry.bytes > max_bytes_ / kTooLargePart) return;
   const MutexLock lock(&mutex_);
-  if (by_key_.contains(entry.key)) return;
+  if (by_key_.contains(entry.key())) return;
   dropped = TakeAbove(max_bytes_ - entry.bytes);
   held_bytes_ += entry.bytes;
   if (entry.is_counted()) ++schemas_;
   entries_.push_front(std::move(entry));
-  by_key_.emplace(entries_.front().key, entries_.begin());
+  by_key_.emplace(entries_.front().key(), entries_.begin());
 }
 
 SchemaStore::Entries SchemaStore::TakeAbove(std::int64_t bytes) {
@@ -217,7 +230,7 @@ SchemaStore::Entries SchemaStore::TakeAbove(std::int64_t bytes) {
   while (held_bytes_ > bytes && !entries_.empty()) {
     held_bytes_ -= entries_.back().bytes;
     if (entries_.back().is_counted()) --schemas_;
-    by_key_.erase(entries_.back().key);
+    by_key_.erase(entries_.back().key());
     taken.splice(taken.begin(), entries_, std::prev(entries_.end()));
   }
   assert((!entries_.empty() || held_bytes_ == 0) && "bytes that no entry has");

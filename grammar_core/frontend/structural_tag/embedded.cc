@@ -62,7 +62,7 @@ class Excluding {
   const std::vector<std::string>& excludes_;
 };
 
-std::string KeyOf(const std::string& schema, const SchemaWriting& writing) {
+std::string KeyOf(const SchemaWriting& writing) {
   std::string key = absl::StrCat(writing.style == nullptr ? "json" : writing.style->name(), " ",
                                  static_cast<int>(writing.options.property_order), " ",
                                  static_cast<int>(writing.options.spelling), " ",
@@ -75,24 +75,31 @@ std::string KeyOf(const std::string& schema, const SchemaWriting& writing) {
     key.push_back(' ');
     for (const std::string& text : writing.last) AppendJsonString(text, &key);
   }
-  return key + schema;
+  return key;
 }
 
 }  // namespace
 
-absl::StatusOr<EmbeddedGrammars::SchemaRef> EmbeddedGrammars::ReadSchema(
-    const std::string& schema, const SchemaWriting& writing) {
-  const bool nests = writing.style != nullptr && writing.style->nests();
-  GrammarOptions options = writing.options;
-  if (nests) options.indent.reset();  // no container of JSON is written
-  const SchemaValues values = nests ? SchemaValues::kRules : SchemaValues::kInline;
-  GrammarSource source = {"json_schema", schema, options, source_.documents};
-  if (source_.documents.empty()) {
-    SchemaStore none(0);
-    SchemaStore& store = known_ == nullptr ? none : *known_;
-    return store.Read(std::move(source), values, limits_, budget_);
+const EmbeddedGrammars::Writing& EmbeddedGrammars::WritingOf(SchemaWriting how) {
+  const auto [made, is_new] = writings_.try_emplace(KeyOf(how));
+  Writing& writing = made->second;
+  if (!is_new) return writing;
+  writing.how = std::move(how);
+  writing.options = writing.how.options;
+  if (writing.how.style != nullptr && writing.how.style->nests()) {
+    writing.options.indent.reset();  // no container of JSON is written
+    writing.values = SchemaValues::kRules;
   }
-  absl::StatusOr<ReadResult> read = ReadJsonSchema(source, limits_, budget_, values);
+  if (source_.documents.empty())
+    writing.settings = store_.SettingsOf(writing.options, writing.values, limits_);
+  return writing;
+}
+
+absl::StatusOr<EmbeddedGrammars::SchemaRef> EmbeddedGrammars::ReadSchema(const SharedText& schema,
+                                                                         const Writing& writing) {
+  if (writing.settings != nullptr) return store_.Read(schema, *writing.settings, budget_);
+  const GrammarSource source = {"json_schema", schema.text(), writing.options, source_.documents};
+  absl::StatusOr<ReadResult> read = ReadJsonSchema(source, limits_, budget_, writing.values);
   if (!read.ok()) return read.status();
   return std::make_shared<const KnownSchema>(*std::move(read));
 }
@@ -127,18 +134,18 @@ std::vector<std::string> EmbeddedGrammars::ExcludedFromJson(const SchemaWriting&
   return excludes;
 }
 
-absl::StatusOr<NodeId> EmbeddedGrammars::Schema(const std::string& schema, const std::string& place,
-                                                const SchemaWriting& writing) {
-  std::string key = KeyOf(schema, writing);
-  if (const auto made = schemas_.find(key); made != schemas_.end()) return made->second;
+absl::StatusOr<NodeId> EmbeddedGrammars::Schema(const SharedText& schema, const std::string& place,
+                                                const Writing& writing) {
+  const std::pair key(&writing, schema.hashed());
+  if (const auto made = schemas_.find(key); made != schemas_.end()) return made->second.node;
   const absl::StatusOr<SchemaRef> known = ReadSchema(schema, writing);
   if (!known.ok()) return MovedStatus(known.status(), place);
   const ReadResult& read = (*known)->read;
   const bool is_plain =
-      writing.style == nullptr && writing.excludes.empty() && read.ir.distinct.empty();
+      writing.how.style == nullptr && writing.how.excludes.empty() && read.ir.distinct.empty();
   absl::StatusOr<NodeId> node =
-      is_plain ? MakeSchema(**known, place) : MakeWritten(read, place, writing);
-  if (node.ok()) schemas_.emplace(std::move(key), *node);
+      is_plain ? MakeSchema(**known, place) : MakeWritten(read, place, writing.how);
+  if (node.ok()) schemas_.emplace(key, Known{schema, *node});
   return node;
 }
 

@@ -7,6 +7,7 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_EMBEDDED_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_EMBEDDED_H_
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,9 +20,10 @@
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
+#include "grammar_core/base/shared_text.h"
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json/json_document.h"
-#include "grammar_core/frontend/json_schema/rules/schema_values.h"
+#include "grammar_core/frontend/json_schema/schema_store.h"
 #include "grammar_core/frontend/notation/splice.h"
 #include "grammar_core/frontend/read_result.h"
 #include "grammar_core/frontend/structural_tag/marker_speller.h"
@@ -30,9 +32,6 @@
 #include "grammar_core/ir/passes/ir_copier.h"
 
 namespace maskd {
-
-class SchemaStore;
-struct KnownSchema;
 
 // How the values of a schema are written.
 struct SchemaWriting {
@@ -56,19 +55,29 @@ class EmbeddedGrammars {
   EmbeddedGrammars(const GrammarSource& source, SchemaStore* schemas, const Limits& limits,
                    Budget& budget, IrBuilder& builder, MarkerSpeller& speller, ReadResult& result)
       : source_(source),
-        known_(schemas),
+        store_(schemas == nullptr ? none_ : *schemas),
         limits_(limits),
         budget_(budget),
         builder_(builder),
         speller_(speller),
         result_(result) {}
 
+  // A way to write schemas, for many of them; good as long as this.
+  struct Writing {
+    SchemaWriting how;
+    // How they are read.
+    GrammarOptions options;
+    SchemaValues values = SchemaValues::kInline;
+    SchemaStore::SettingsRef settings;  // null where there are documents
+  };
+  const Writing& WritingOf(SchemaWriting how);
+
   // The node of each kind, in bytes. `schema`, `pattern` and `rules` are values of the tag's text;
   // or a schema is a text without white space, read as if it stood at `place` of that.
-  absl::StatusOr<NodeId> Schema(const std::string& schema, const std::string& place,
-                                const SchemaWriting& writing);
-  absl::StatusOr<NodeId> Schema(const JsonValue& schema, const SchemaWriting& writing) {
-    return Schema(schema.Compact(), schema.Pointer(), writing);
+  absl::StatusOr<NodeId> Schema(const SharedText& schema, const std::string& place,
+                                const Writing& writing);
+  absl::StatusOr<NodeId> Schema(const JsonValue& schema, SchemaWriting how) {
+    return Schema(SharedText(schema.Compact()), schema.Pointer(), WritingOf(std::move(how)));
   }
   absl::StatusOr<NodeId> Pattern(const JsonValue& pattern);
   absl::StatusOr<NodeId> Rules(const JsonValue& rules);
@@ -77,7 +86,7 @@ class EmbeddedGrammars {
   using SchemaRef = std::shared_ptr<const KnownSchema>;
 
   // In what is read places are those of the schema's own text.
-  absl::StatusOr<SchemaRef> ReadSchema(const std::string& schema, const SchemaWriting& writing);
+  absl::StatusOr<SchemaRef> ReadSchema(const SharedText& schema, const Writing& writing);
   absl::StatusOr<NodeId> MakeSchema(const KnownSchema& known, const std::string& place);
   absl::StatusOr<NodeId> MakeWritten(ReadResult read, const std::string& place,
                                      const SchemaWriting& writing);
@@ -88,13 +97,21 @@ class EmbeddedGrammars {
   void KeepRemarks(const ReadResult& read, absl::string_view place);
 
   const GrammarSource& source_;
-  SchemaStore* const known_;
+  SchemaStore none_{0};
+  SchemaStore& store_;
   const Limits& limits_;
   Budget& budget_;
   IrBuilder& builder_;
   MarkerSpeller& speller_;
   ReadResult& result_;
-  absl::flat_hash_map<std::string, NodeId> schemas_;
+  // By what KeyOf() says of them.
+  std::map<std::string, Writing> writings_;
+  struct Known {
+    SharedText schema;
+    NodeId node;
+  };
+  // Those that were made, by their writing and text.
+  absl::flat_hash_map<std::pair<const Writing*, HashedText>, Known> schemas_;
   MadeParts made_;
   // Bounds that are in `result_` already: place and message.
   absl::flat_hash_set<std::string> bounds_;

@@ -18,6 +18,7 @@
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/base/budget.h"
+#include "grammar_core/base/shared_text.h"
 #include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/ir/grammar_ir.h"
 
@@ -59,7 +60,7 @@ inline constexpr FormatId kNoFormat = std::numeric_limits<FormatId>::max();
 // alone, so its text has one for all of them.
 struct TagTool {
   std::string name;
-  std::string schema;  // of its arguments, without white space
+  SharedText schema;  // of its arguments, without white space
 };
 
 // The type of a tag that stands for one of each tool, in a list of tags. Its begin and ends and

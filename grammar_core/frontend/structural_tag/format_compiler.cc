@@ -172,7 +172,7 @@ FormatCompiler::Made FormatCompiler::ConstString(const TagFormat& format) {
   return speller_.Spell(TextOfTool(*value, format), [&] { return PlaceOf(format.at, "value"); });
 }
 
-absl::StatusOr<SchemaWriting> FormatCompiler::WritingOf(const TagFormat& format) {
+absl::StatusOr<SchemaWriting> FormatCompiler::WritingAt(const TagFormat& format) {
   const JsonValue& at = format.at;
   SchemaWriting writing = {.options = source_.options};
   const absl::StatusOr<bool> any_order = FlagOf(at, "any_order");
@@ -202,34 +202,48 @@ absl::StatusOr<SchemaWriting> FormatCompiler::WritingOf(const TagFormat& format)
   return writing;
 }
 
+absl::StatusOr<const EmbeddedGrammars::Writing*> FormatCompiler::WritingOf(
+    const TagFormat& format) {
+  const auto& [at, known] = writing_;
+  if (known != nullptr && at == format.at.id()) return known;
+  absl::StatusOr<SchemaWriting> how = WritingAt(format);
+  if (!how.ok()) return how.status();
+  const bool is_json = how->style == nullptr;
+  if (!is_json) {
+    how->ends = TagEnds(format);
+    how->last = last_;
+  }
+  const EmbeddedGrammars::Writing* const writing = &embedded_.WritingOf(*std::move(how));
+  if (is_json) writing_ = {format.at.id(), writing};
+  return writing;
+}
+
 FormatCompiler::Made FormatCompiler::SchemaAt(const TagFormat& format, absl::string_view key,
-                                              const SchemaWriting& writing) {
+                                              const EmbeddedGrammars::Writing& writing) {
   const absl::StatusOr<JsonValue> schema = RequiredMember(format.at, key);
   if (!schema.ok()) return schema.status();
   if (format.tool != nullptr && schema->is_string() && schema->text() == kToolMark)
     return embedded_.Schema(format.tool->schema, PlaceOfTool(*format.tool), writing);
   if (!schema->is_object() && !schema->is_bool())
     return InvalidMember(format.at, key, "a schema must be an object or a boolean");
-  return embedded_.Schema(*schema, writing);
+  return embedded_.Schema(SharedText(schema->Compact()), schema->Pointer(), writing);
 }
 
 FormatCompiler::Made FormatCompiler::JsonSchema(const TagFormat& format) {
-  absl::StatusOr<SchemaWriting> writing = WritingOf(format);
-  if (writing.ok() && writing->style != nullptr) writing->ends = TagEnds(format);
-  if (writing.ok()) writing->last = last_;
-  return writing.ok() ? SchemaAt(format, "json_schema", *writing) : writing.status();
+  const absl::StatusOr<const EmbeddedGrammars::Writing*> writing = WritingOf(format);
+  return writing.ok() ? SchemaAt(format, "json_schema", **writing) : writing.status();
 }
 
 FormatCompiler::Made FormatCompiler::QwenXmlParameter(const TagFormat& format) {
   return SchemaAt(format, "json_schema",
-                  {.options = source_.options,
-                   .style = FindWrittenStyle("qwen_xml"),
-                   .ends = TagEnds(format),
-                   .last = last_});
+                  embedded_.WritingOf({.options = source_.options,
+                                       .style = FindWrittenStyle("qwen_xml"),
+                                       .ends = TagEnds(format),
+                                       .last = last_}));
 }
 
 FormatCompiler::Made FormatCompiler::StructureSchema(const TagFormat& format) {
-  return SchemaAt(format, "schema", {.options = source_.options});
+  return SchemaAt(format, "schema", embedded_.WritingOf({.options = source_.options}));
 }
 
 FormatCompiler::Made FormatCompiler::Pattern(const TagFormat& format) {

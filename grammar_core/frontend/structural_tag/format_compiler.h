@@ -11,6 +11,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -47,7 +48,8 @@ class FormatCompiler {
   Made JsonSchema(const TagFormat& format);
   Made QwenXmlParameter(const TagFormat& format);
   Made StructureSchema(const TagFormat& format);
-  Made SchemaAt(const TagFormat& format, absl::string_view key, const SchemaWriting& writing);
+  Made SchemaAt(const TagFormat& format, absl::string_view key,
+                const EmbeddedGrammars::Writing& writing);
   Made Pattern(const TagFormat& format);
   Made Rules(const TagFormat& format);
   Made AnyText(const TagFormat& format);
@@ -80,7 +82,9 @@ class FormatCompiler {
   // For a type that says nothing but what is in it.
   NodeId Composite(const TagFormat& format);
   NodeId AnyPart(const TagFormat& format);
-  absl::StatusOr<SchemaWriting> WritingOf(const TagFormat& format);
+  absl::StatusOr<SchemaWriting> WritingAt(const TagFormat& format);
+  // With the ends of the tag around it.
+  absl::StatusOr<const EmbeddedGrammars::Writing*> WritingOf(const TagFormat& format);
   // A token that a format names.
   NodeId NamedToken(TokenSpec token);
   // What free text at `format` does not hold: what it says under "excludes", and the tag's ends.
@@ -105,6 +109,9 @@ class FormatCompiler {
   std::vector<NodeId> tails_;  // of tags: what stands behind the begin
   // BeginningsOfSoonerEnds() by the ends, which many tags have in common.
   std::map<std::vector<std::string>, std::vector<std::vector<std::string>>> sooner_;
+  // That of the schema met last, if it does not depend on what is around it: tools have one format
+  // in common, and one comes behind the other.
+  std::pair<JsonId, const EmbeddedGrammars::Writing*> writing_ = {};
   // What the free text that is made does not end with; of ContentBefore().
   std::vector<std::string> last_;
 };

@@ -89,12 +89,9 @@ TEST(TokenizerFiguresTest, HaveABoundedLabel) {
   for (const std::size_t at : {std::size_t{1}, kMaxTokenizerLabels, kMaxTokenizerLabels + 1}) {
     Budget budget = Budget::Unlimited();
     for (int times = 0; times < 2; ++times) {
-      const auto read =
-          (*tokenizers)
-              ->all()[at]
-              .space()
-              ->schemas()
-              .Read({"json_schema", "true", {}}, SchemaValues::kInline, Limits(), budget);
+      SchemaStore& store = (*tokenizers)->all()[at].space()->schemas();
+      const auto settings = store.SettingsOf({}, SchemaValues::kInline, Limits());
+      const auto read = store.Read(SharedText("true"), *settings, budget);
       ASSERT_TRUE(read.ok()) << read.status();
     }
   }

@@ -48,6 +48,7 @@ TypeSet TypeOf(const JsonValue& value) {
     case JsonType::kArray:
       return kArrayType;
     case JsonType::kObject:
+    case JsonType::kUnread:
       return kObjectType;
   }
   return kNoType;
