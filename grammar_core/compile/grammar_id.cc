@@ -1,6 +1,7 @@
 // The id of a grammar: what it is a hash of, and in which order.
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -45,14 +46,16 @@ std::string DigestOf(const GrammarSource& source, absl::string_view text,
   std::string fields;
   AppendField(kGrammarFormat, &fields);
   AppendField(source.kind, &fields);
-  AppendField(text, &fields);
+  // The text itself, which may be long, stands between two strings.
+  absl::StrAppend(&fields, text.size(), ":");
+  const std::string head = std::exchange(fields, {});
   AppendField(OptionsText(source.options), &fields);
   for (const GrammarSource::Document& document : source.documents) {
     AppendField(document.uri, &fields);
     AppendField(document.text, &fields);
   }
   AppendField(tokenizer_hash, &fields);
-  return Sha256Hex(fields);
+  return Sha256Hex({head, text, fields});
 }
 
 }  // namespace

@@ -18,6 +18,14 @@ bool LooksLikeMarkup(absl::string_view text) {
   return has_sign && text.find_first_of(" \t\r\n") == absl::string_view::npos;
 }
 
+// What tells markers apart, most of which begin with the same byte.
+std::uint16_t BeginningOf(absl::string_view text) {
+  const auto byte = [&](std::size_t at) {
+    return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
+  };
+  return static_cast<std::uint16_t>((byte(0) << 8U) | byte(1));
+}
+
 }  // namespace
 
 MarkerTable::MarkerTable(std::shared_ptr<const Vocabulary> vocabulary)
@@ -39,8 +47,9 @@ MarkerTable::MarkerTable(std::shared_ptr<const Vocabulary> vocabulary)
 void MarkerTable::Add(TokenId id) {
   const absl::string_view text = vocabulary_->TokenBytes(id);
   if (text.empty() || !by_text_.try_emplace(text, id).second) return;
-  const auto place = std::ranges::lower_bound(sizes_, text.size(), std::greater<>());
-  if (place == sizes_.end() || *place != text.size()) sizes_.insert(place, text.size());
+  std::vector<std::size_t>& sizes = sizes_[BeginningOf(text)];
+  const auto place = std::ranges::lower_bound(sizes, text.size(), std::greater<>());
+  if (place == sizes.end() || *place != text.size()) sizes.insert(place, text.size());
   first_bytes_.set(static_cast<unsigned char>(text[0]));
 }
 
@@ -52,11 +61,20 @@ TokenId MarkerTable::Find(absl::string_view text) const {
 TokenId MarkerTable::At(absl::string_view text) const {
   assert(!text.empty());
   if (!first_bytes_[static_cast<unsigned char>(text[0])]) return kNone;
-  for (const std::size_t size : sizes_) {
-    if (size > text.size()) continue;
-    if (const TokenId id = Find(text.substr(0, size)); id != kNone) return id;
+  if (const auto sizes = sizes_.find(BeginningOf(text)); sizes != sizes_.end()) {
+    for (const std::size_t size : sizes->second) {
+      if (size > text.size()) continue;
+      if (const TokenId id = Find(text.substr(0, size)); id != kNone) return id;
+    }
   }
-  return kNone;
+  return Find(text.substr(0, 1));
+}
+
+bool MarkerTable::HasMarker(absl::string_view text, std::size_t bytes) const {
+  const std::size_t end = std::min(text.size(), bytes);
+  for (std::size_t at = 0; at < end; ++at)
+    if (At(text.substr(at)) != kNone) return true;
+  return false;
 }
 
 std::vector<MarkerTable::Piece> MarkerTable::Cut(absl::string_view text, std::size_t bytes) const {

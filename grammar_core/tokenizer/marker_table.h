@@ -45,6 +45,9 @@ class MarkerTable {
   [[nodiscard]] std::vector<Piece> Cut(absl::string_view text,
                                        std::size_t bytes = absl::string_view::npos) const;
 
+  // Whether any begins in the first `bytes` bytes of `text`.
+  [[nodiscard]] bool HasMarker(absl::string_view text, std::size_t bytes) const;
+
   // The marker that is spelled `text`, or kNone.
   [[nodiscard]] TokenId Find(absl::string_view text) const;
 
@@ -62,7 +65,8 @@ class MarkerTable {
 
   const std::shared_ptr<const Vocabulary> vocabulary_;
   absl::flat_hash_map<absl::string_view, TokenId> by_text_;
-  std::vector<std::size_t> sizes_;    // of those texts, the largest first
+  // Sizes of those texts by their first two bytes, the largest first.
+  absl::flat_hash_map<std::uint16_t, std::vector<std::size_t>> sizes_;
   std::bitset<256> first_bytes_;      // of those texts
   std::bitset<256> byte_is_a_token_;  // ordinary tokens of one byte
 };

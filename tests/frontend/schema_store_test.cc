@@ -447,6 +447,25 @@ TEST(SchemaStoreTest, KeepsItsBound) {
   EXPECT_EQ(small.stats().schemas, 0) << "an eighth of the bound is too much for one";
 }
 
+TEST(SchemaStoreTest, APeekIsNoUse) {
+  SchemaStore store(kMuch);
+  const auto settings = store.SettingsOf({}, SchemaValues::kInline, Limits());
+  const SharedText schema(R"({"type":"object","properties":{"a":{"enum":["x","y"]},"n":{"type":)"
+                          R"("integer","minimum":2}}})");
+  EXPECT_EQ(store.Peek(schema, *settings), nullptr);
+  Budget budget = Budget::Unlimited();
+  const auto read = store.Read(schema, *settings, budget);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(store.Peek(schema, *settings), *read);
+  EXPECT_EQ(store.Peek(SharedText(schema.text()), *settings), *read);
+  EXPECT_EQ(store.Peek(SharedText("{}"), *settings), nullptr);
+  const auto others = store.SettingsOf({.max_whitespace = 1}, SchemaValues::kInline, Limits());
+  EXPECT_EQ(store.Peek(schema, *others), nullptr);
+  EXPECT_EQ(store.stats().hits, 0);
+  EXPECT_EQ(store.stats().misses, 1);
+  for (const int step : {0, 1, 2}) (*read)->Fetch(step);
+}
+
 TEST(SchemaStoreTest, ATextIsMadeOnce) {
   SchemaStore store(kMuch);
   int made = 0;

@@ -1,6 +1,7 @@
 // Over the bytes without '~' and the markers <call> and </call>.
 #include "grammar_core/frontend/structural_tag/marker_speller.h"
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -112,6 +113,45 @@ TEST(MarkerSpeller, APatternWithAMarkerIsRemarkedOnce) {
   EXPECT_THAT(warnings[0].message, testing::HasSubstr("\"<call>\""));
   parts.speller.Finish(&parts.result);
   EXPECT_TRUE(parts.result.markers.empty());
+}
+
+// Oracle: every marker is looked for at every place.
+TEST(MarkerTableTest, MarkersAreFoundByTheirBeginnings) {
+  const std::vector<std::string> markers = {"<", "<a", "<ab>", "<|", "<|x|>", "[b", "ab", "<aa"};
+  std::vector<Vocabulary::Token> tokens;
+  for (int byte = 0; byte < 256; ++byte)
+    tokens.push_back({std::string(1, static_cast<char>(byte))});
+  tokens['<'].bytes.clear();
+  for (const std::string& marker : markers) tokens.push_back({marker, true});
+  tokens.push_back({"the end", true});
+  const auto end = static_cast<TokenId>(tokens.size() - 1);
+  for (const bool has_short : {true, false}) {
+    if (!has_short) tokens[256].bytes = "no";
+    const MarkerTable table(*Vocabulary::Create("markers", tokens, {end}, {}));
+    for (const std::string& text : TextsOver("<a|b[", 5)) {
+      for (std::size_t bytes = 0; bytes <= text.size() + 1; ++bytes) {
+        bool has = false;
+        for (std::size_t at = 0; at < std::min(bytes, text.size()); ++at)
+          for (const std::string& marker : markers)
+            has = has || ((has_short || marker.size() > 1) &&
+                          text.compare(at, marker.size(), marker) == 0);
+        ASSERT_EQ(table.HasMarker(text, bytes), has) << text << " " << bytes;
+      }
+      std::string joined;
+      for (const MarkerTable::Piece& piece : table.Cut(text)) {
+        joined.append(piece.text.data(), piece.text.size());
+        const auto is_longer = [&](const std::string& marker) {
+          const std::size_t at = static_cast<std::size_t>(piece.text.data() - text.data());
+          return marker.size() > piece.text.size() && text.compare(at, marker.size(), marker) == 0;
+        };
+        if (piece.marker == MarkerTable::kNone)
+          EXPECT_FALSE(table.HasMarker(piece.text, piece.text.size())) << text;
+        else
+          EXPECT_TRUE(std::ranges::none_of(markers, is_longer)) << text;
+      }
+      EXPECT_EQ(joined, text);
+    }
+  }
 }
 
 }  // namespace

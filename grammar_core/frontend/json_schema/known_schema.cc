@@ -29,6 +29,19 @@ std::int64_t BytesOf(const ReadResult& read) {
   return bytes;
 }
 
+void FetchBytes(const void* from, std::size_t bytes) {
+#ifdef __GNUC__
+  constexpr std::size_t kLine = 64;
+  const auto* const begin = static_cast<const char*>(from);
+  for (std::size_t at = 0; at < bytes; at += kLine) __builtin_prefetch(begin + at);
+#endif
+}
+
+template <typename T>
+void FetchAll(const std::vector<T>& elements) {
+  FetchBytes(elements.data(), elements.size() * sizeof(T));
+}
+
 }  // namespace
 
 KnownSchema::KnownSchema(ReadResult result, std::vector<Hash128> known)
@@ -48,6 +61,28 @@ KnownSchema::KnownSchema(ReadResult result, std::vector<Hash128> known,
       hashes(HashClosedNodes(read.ir, std::move(known))),
       has_value(true),
       rule_hashes(std::move(of_rules)) {}
+
+void KnownSchema::Fetch(int step) const {
+  const GrammarIr& ir = read.ir;
+  if (step == 0) {
+    FetchBytes(this, sizeof(*this));
+  } else if (step == 1) {
+    FetchAll(ir.nodes);
+    FetchAll(hashes);
+    FetchAll(ir.children);
+    FetchAll(ir.rules);
+    FetchAll(rule_hashes);
+    FetchAll(ir.objects);
+    FetchAll(ir.numbers);
+    FetchAll(ir.byte_strings);
+    FetchAll(ir.text_sets);
+    FetchAll(read.bounds);
+  } else {
+    for (const ObjectSpec& object : ir.objects) FetchAll(object.members);
+    for (const NumberSpec& number : ir.numbers) FetchAll(number.intervals);
+    for (const auto& texts : ir.text_sets) FetchAll(texts);
+  }
+}
 
 std::int64_t KnownSchema::held_bytes() const {
   return static_cast<std::int64_t>(sizeof(*this)) + BytesOf(read) + HeldBytes(hashes) +

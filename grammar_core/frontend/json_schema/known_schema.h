@@ -30,6 +30,10 @@ struct KnownSchema {
   // What is put together of schemas that have values has values.
   KnownSchema(ReadResult result, std::vector<Hash128> known, std::vector<Hash128> of_rules);
 
+  // Has the processor fetch it for who reads it soon, a step ahead of each time that it has made:
+  // 0 this, 1 what this points to, 2 what that points to. Nothing but time depends on it.
+  void Fetch(int step) const;
+
   // Bytes, with this itself.
   [[nodiscard]] std::int64_t held_bytes() const;
 };

@@ -93,6 +93,12 @@ absl::StatusOr<SchemaRef> SchemaStore::Read(const SharedText& schema, const Sett
                     [&] { return ReadNew(schema.text(), settings, budget); });
 }
 
+SchemaRef SchemaStore::Peek(const SharedText& schema, const Settings& settings) const {
+  const MutexLock lock(&mutex_);
+  const auto found = by_key_.find({ReadingOf(settings.number, false), schema.hashed()});
+  return found == by_key_.end() ? nullptr : found->second->read;
+}
+
 absl::StatusOr<SchemaRef> SchemaStore::FindOrRead(
     std::int64_t reading, const SharedText& schema, bool is_counted, Budget& budget,
     absl::FunctionRef<absl::StatusOr<KnownSchema>()> read) {

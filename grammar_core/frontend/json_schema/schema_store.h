@@ -55,6 +55,10 @@ class SchemaStore {
   absl::StatusOr<SchemaRef> Read(const SharedText& schema, const Settings& settings, Budget& budget)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // That one if it is known, for KnownSchema::Fetch(): it counts as no use of it.
+  SchemaRef Peek(const SharedText& schema, const Settings& settings) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
   // What `make` makes of `source`, an array or object that was read as JSON, and of nothing else.
   SharedText Text(absl::string_view source, absl::FunctionRef<std::string()> make)
       ABSL_LOCKS_EXCLUDED(mutex_);

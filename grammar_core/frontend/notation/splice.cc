@@ -14,14 +14,14 @@
 namespace maskd {
 namespace {
 
-bool IsPointer(absl::string_view place) { return place.empty() || absl::StartsWith(place, "/"); }
-
 void Move(absl::string_view prefix, std::string* place) { *place = MovedPlace(prefix, *place); }
 
 }  // namespace
 
+bool MovesPlace(absl::string_view place) { return place.empty() || absl::StartsWith(place, "/"); }
+
 std::string MovedPlace(absl::string_view prefix, absl::string_view place) {
-  return IsPointer(place) ? absl::StrCat(prefix, place) : std::string(place);
+  return MovesPlace(place) ? absl::StrCat(prefix, place) : std::string(place);
 }
 
 absl::Status SpliceRules(const ReadResult& read, IrCopier& copier, IrBuilder& builder,
@@ -50,7 +50,7 @@ absl::Status SpliceRules(const ReadResult& read, const PartHashes& hashes, absl:
       copier.SetRule(rule, known->second);
       continue;
     }
-    copier.DeclareRule(rule, IsPointer(ir.rules[rule].place) ? prefix : "");
+    copier.DeclareRule(rule, MovesPlace(ir.rules[rule].place) ? prefix : "");
     if (hash != Hash128{}) made.rules.emplace(hash, copier.RuleOf(rule));
     needed[ir.rules[rule].body] = true;
     rules.push_back(rule);
@@ -80,7 +80,7 @@ absl::Status SpliceRules(const ReadResult& read, const PartHashes& hashes, absl:
 
 absl::Status MovedStatus(const absl::Status& status, absl::string_view prefix) {
   const std::string place = ErrorPlace(status);
-  if (status.ok() || ErrorReason(status).empty() || !IsPointer(place)) return status;
+  if (status.ok() || ErrorReason(status).empty() || !MovesPlace(place)) return status;
   absl::string_view message = status.message();
   if (absl::ConsumePrefix(&message, place)) absl::ConsumePrefix(&message, ": ");
   return ErrorAt(status.code(), absl::StrCat(prefix, place), ErrorReason(status), message);

@@ -47,6 +47,8 @@ absl::Status SpliceRules(const ReadResult& read, const PartHashes& hashes, absl:
 // options and of documents beside it stay.
 absl::Status MovedStatus(const absl::Status& status, absl::string_view prefix);
 std::string MovedPlace(absl::string_view prefix, absl::string_view place);
+// Whether it is such a pointer.
+bool MovesPlace(absl::string_view place);
 void MovePlaces(absl::string_view prefix, ReadResult* read);
 
 // For a text within another that has no places in it: all is told at `place`, where the text

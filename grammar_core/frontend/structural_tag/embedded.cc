@@ -6,7 +6,9 @@
 // Cost       one reading for each key, or none where the store has the schema; the copy is linear.
 #include "grammar_core/frontend/structural_tag/embedded.h"
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -95,6 +97,17 @@ const EmbeddedGrammars::Writing& EmbeddedGrammars::WritingOf(SchemaWriting how) 
   return writing;
 }
 
+// A known schema lies in many small pieces, and the request before has mostly driven it out of the
+// caches: reading them one behind the other is most of what copying one takes.
+void EmbeddedGrammars::LookAhead(const SharedText* schema, const Writing& writing) {
+  if (ahead_[1] != nullptr) ahead_[1]->Fetch(2);
+  if (ahead_[0] != nullptr) ahead_[0]->Fetch(1);
+  ahead_[1] = std::move(ahead_[0]);
+  const bool may_be_known = schema != nullptr && writing.settings != nullptr;
+  ahead_[0] = may_be_known ? store_.Peek(*schema, *writing.settings) : nullptr;
+  if (ahead_[0] != nullptr) ahead_[0]->Fetch(0);
+}
+
 absl::StatusOr<EmbeddedGrammars::SchemaRef> EmbeddedGrammars::ReadSchema(const SharedText& schema,
                                                                          const Writing& writing) {
   if (writing.settings != nullptr) return store_.Read(schema, *writing.settings, budget_);
@@ -104,11 +117,19 @@ absl::StatusOr<EmbeddedGrammars::SchemaRef> EmbeddedGrammars::ReadSchema(const S
   return std::make_shared<const KnownSchema>(*std::move(read));
 }
 
+bool EmbeddedGrammars::IsKeptAsItIs(const Diagnostic& bound) const {
+  if (MovesPlace(bound.place)) return false;
+  return std::ranges::any_of(result_.bounds, [&](const Diagnostic& kept) {
+    return kept.place == bound.place && kept.message == bound.message;
+  });
+}
+
 // Most bounds are of options, the same for each schema.
 void EmbeddedGrammars::KeepRemarks(const ReadResult& read, absl::string_view place) {
   for (const Diagnostic& warning : read.warnings)
     AddWarning({MovedPlace(place, warning.place), warning.message}, &result_.warnings);
   for (const Diagnostic& bound : read.bounds) {
+    if (IsKeptAsItIs(bound)) continue;
     std::string moved = MovedPlace(place, bound.place);
     if (bounds_.insert(absl::StrCat(moved, "\n", bound.message)).second)
       AddWarning({std::move(moved), bound.message}, &result_.bounds);

@@ -7,6 +7,7 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_EMBEDDED_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_EMBEDDED_H_
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -79,6 +80,8 @@ class EmbeddedGrammars {
   absl::StatusOr<NodeId> Schema(const JsonValue& schema, SchemaWriting how) {
     return Schema(SharedText(schema.Compact()), schema.Pointer(), WritingOf(std::move(how)));
   }
+  // Says that `schema`, if there is one, is the third to come, and what was said before comes.
+  void LookAhead(const SharedText* schema, const Writing& writing);
   absl::StatusOr<NodeId> Pattern(const JsonValue& pattern);
   absl::StatusOr<NodeId> Rules(const JsonValue& rules);
 
@@ -93,6 +96,8 @@ class EmbeddedGrammars {
   [[nodiscard]] std::vector<std::string> ExcludedFromJson(const SchemaWriting& writing) const;
   absl::StatusOr<NodeId> Written(const SchemaWriting& writing, const IrCopier& copier,
                                  ReadResult& read);
+  // Whether it is in `result_`, and its place is none of its schema.
+  [[nodiscard]] bool IsKeptAsItIs(const Diagnostic& bound) const;
   // Their places are moved behind `place`.
   void KeepRemarks(const ReadResult& read, absl::string_view place);
 
@@ -113,6 +118,8 @@ class EmbeddedGrammars {
   // Those that were made, by their writing and text.
   absl::flat_hash_map<std::pair<const Writing*, HashedText>, Known> schemas_;
   MadeParts made_;
+  // Those that LookAhead() knows, the next one last.
+  std::array<SchemaRef, 2> ahead_;
   // Bounds that are in `result_` already: place and message.
   absl::flat_hash_set<std::string> bounds_;
 };

@@ -229,9 +229,21 @@ FormatCompiler::Made FormatCompiler::SchemaAt(const TagFormat& format, absl::str
   return embedded_.Schema(SharedText(schema->Compact()), schema->Pointer(), writing);
 }
 
+// Formats of tools stand side by side, and are made from the last to the first.
+void FormatCompiler::LookAhead(const TagFormat& format, const EmbeddedGrammars::Writing& writing) {
+  constexpr std::ptrdiff_t kThird = 3;
+  if (format.tool == nullptr) return;
+  const TagFormat* const third = &format - formats_.data() < kThird ? nullptr : &format - kThird;
+  const bool is_like_it =
+      third != nullptr && third->tool != nullptr && third->at.id() == format.at.id();
+  embedded_.LookAhead(is_like_it ? &third->tool->schema : nullptr, writing);
+}
+
 FormatCompiler::Made FormatCompiler::JsonSchema(const TagFormat& format) {
   const absl::StatusOr<const EmbeddedGrammars::Writing*> writing = WritingOf(format);
-  return writing.ok() ? SchemaAt(format, "json_schema", **writing) : writing.status();
+  if (!writing.ok()) return writing.status();
+  LookAhead(format, **writing);
+  return SchemaAt(format, "json_schema", **writing);
 }
 
 FormatCompiler::Made FormatCompiler::QwenXmlParameter(const TagFormat& format) {

@@ -82,6 +82,7 @@ class FormatCompiler {
   // For a type that says nothing but what is in it.
   NodeId Composite(const TagFormat& format);
   NodeId AnyPart(const TagFormat& format);
+  void LookAhead(const TagFormat& format, const EmbeddedGrammars::Writing& writing);
   absl::StatusOr<SchemaWriting> WritingAt(const TagFormat& format);
   // With the ends of the tag around it.
   absl::StatusOr<const EmbeddedGrammars::Writing*> WritingOf(const TagFormat& format);

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -41,10 +40,7 @@ NodeId MarkerSpeller::Spell(absl::string_view text, absl::FunctionRef<std::strin
 }
 
 bool MarkerSpeller::HasMarker(absl::string_view text, std::size_t bytes) const {
-  if (table_ == nullptr) return false;
-  return absl::c_any_of(table_->Cut(text, bytes), [](const MarkerTable::Piece& piece) {
-    return piece.marker != MarkerTable::kNone;
-  });
+  return table_ != nullptr && table_->HasMarker(text, bytes);
 }
 
 std::size_t MarkerSpeller::WithWholeMarkers(absl::string_view text, std::size_t bytes) const {

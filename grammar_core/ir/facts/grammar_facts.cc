@@ -20,7 +20,6 @@
 #include "grammar_core/ir/facts/rule_groups.h"
 #include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/object_end.h"
-#include "grammar_core/ir/pool_keys.h"
 
 namespace maskd {
 namespace {
@@ -40,6 +39,31 @@ Hash128 HashTokens(const TokenSpec& spec, Hash128 hash) {
   hash = Mix(hash, spec.negated);
   for (const std::string& name : spec.names) hash = MixBytes(hash, name);
   for (const auto& [first, last] : spec.ids) hash = Mix(Mix(hash, first), last);
+  return hash;
+}
+
+Hash128 MixDecimal(Hash128 hash, const Decimal& number) {
+  const auto& [negative, digits, exponent] = number;
+  return MixBytes(Mix(Mix(hash, negative), static_cast<std::uint64_t>(exponent)), digits);
+}
+
+// The fields themselves: a key of them would be a text that is made for its hash alone. They are
+// taken by name, so that one that is added later is an error here.
+Hash128 HashNumber(const NumberSpec& spec) {
+  const auto& [intervals, multiple_of, not_multiple_of, integer_digits, fraction_digits,
+               exponent_digits, notation] = spec;
+  Hash128 hash = Mix(Hash128{}, static_cast<std::uint64_t>(notation));
+  hash = Mix(Mix(Mix(hash, integer_digits), fraction_digits), exponent_digits);
+  hash = Mix(hash, intervals.size());
+  for (const auto& [min, max, min_open, max_open] : intervals) {
+    hash = Mix(hash, (min_open ? 1U : 0U) | (max_open ? 2U : 0U) | (min.has_value() ? 4U : 0U) |
+                         (max.has_value() ? 8U : 0U));
+    if (min.has_value()) hash = MixDecimal(hash, *min);
+    if (max.has_value()) hash = MixDecimal(hash, *max);
+  }
+  hash = Mix(hash, multiple_of.size());
+  for (const Decimal& step : multiple_of) hash = MixDecimal(hash, step);
+  for (const Decimal& step : not_multiple_of) hash = MixDecimal(hash, step);
   return hash;
 }
 
@@ -402,7 +426,7 @@ Hash128 GrammarFacts::TokensHash(std::uint32_t spec) const {
 
 Hash128 GrammarFacts::NumberHash(std::uint32_t number) const {
   assert(number < ir_->numbers.size());
-  return MixBytes(Hash128{}, NumberKey(ir_->numbers[number]));
+  return HashNumber(ir_->numbers[number]);
 }
 
 // What a node says beside its kind and parts.
