@@ -48,7 +48,7 @@ Hash128 MixDecimal(Hash128 hash, const Decimal& number) {
 }
 
 // The fields themselves: a key of them would be a text that is made for its hash alone. They are
-// taken by name, so that one that is added later is an error here.
+// taken by name, so a field that is added later is an error here.
 Hash128 HashNumber(const NumberSpec& spec) {
   const auto& [intervals, multiple_of, not_multiple_of, integer_digits, fraction_digits,
                exponent_digits, notation] = spec;
