@@ -76,9 +76,7 @@ class QuestionReader {
         if (absl::Status status = AddParts(node, budget); !status.ok()) return status;
         continue;
       }
-      parts_.clear();
-      AppendParts(ir_, node, &parts_);
-      for (const NodeId part : parts_) Push(part);
+      ForEachPart(ir_, node, [&](NodeId part) { Push(part); });
       if (ir_.nodes[node].kind != IrKind::kObject) continue;
       if (absl::Status status = AddNames(PoolIndexOf(ir_.nodes[node]), budget); !status.ok())
         return status;
@@ -121,7 +119,6 @@ class QuestionReader {
   const GrammarIr& ir_;
   std::vector<bool> seen_;
   std::vector<NodeId> open_;
-  std::vector<NodeId> parts_;
   Questions questions_;
 };
 

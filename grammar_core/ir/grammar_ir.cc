@@ -35,7 +35,7 @@ void AppendNodes(const ObjectSpec& spec, std::vector<NodeId>* out) {
   ForEachNode(spec, [&](NodeId node) { out->push_back(node); });
 }
 
-void MapNodes(ObjectSpec* spec, const std::vector<NodeId>& places) {
+void MapNodes(ObjectSpec* spec, absl::Span<const NodeId> places) {
   for (ObjectSpec::Member& member : spec->members) {
     member.value = places[member.value];
     for (ObjectSpec::Way& way : member.ways) way.value = places[way.value];

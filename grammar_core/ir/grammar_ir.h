@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 #include "grammar_core/base/char_set.h"
 #include "grammar_core/ir/number/number_spec.h"
@@ -206,7 +207,7 @@ void ForEachNode(const ObjectSpec& spec, Visit visit) {
 void AppendNodes(const ObjectSpec& spec, std::vector<NodeId>* out);
 
 // Makes `spec` speak of places[node] where it spoke of `node`.
-void MapNodes(ObjectSpec* spec, const std::vector<NodeId>& places);
+void MapNodes(ObjectSpec* spec, absl::Span<const NodeId> places);
 
 // Read it by the views of ir_views.h; IrBuilder makes it. Twenty bytes, so that passes read an IR
 // from front to back.

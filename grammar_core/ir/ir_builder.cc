@@ -83,7 +83,8 @@ NodeId IrBuilder::Bytes(absl::string_view bytes) {
   if (bytes.empty()) return kEmptyId;
   std::string& key = BeginKey(IrKind::kBytes);
   key.append(bytes.data(), bytes.size());
-  return InternEntry(IrKind::kBytes, key, bytes, &ir_.byte_strings);
+  // `bytes` may be a view of an entry of the pool.
+  return InternEntry(IrKind::kBytes, key, absl::string_view(key).substr(1), &ir_.byte_strings);
 }
 
 NodeId IrBuilder::ByteSet(const ByteBits& bytes) {
@@ -127,8 +128,8 @@ NodeId IrBuilder::Call(RuleId rule) {
 
 NodeId IrBuilder::Number(NumberSpec spec) {
   Charge(spec.intervals.size());
-  const std::string key = NumberKey(spec);
-  return InternEntry(IrKind::kNumber, key, std::move(spec), &ir_.numbers);
+  key_ = NumberKey(spec, std::move(key_));
+  return InternEntry(IrKind::kNumber, key_, std::move(spec), &ir_.numbers);
 }
 
 NodeId IrBuilder::Object(ObjectSpec spec) {
@@ -142,8 +143,8 @@ NodeId IrBuilder::Object(ObjectSpec spec) {
     Charge(1 + member.ways.size());
   }
   Charge(spec.others.size() + spec.conditions.size());
-  const std::string key = ObjectKey(spec);
-  return InternEntry(IrKind::kObject, key, std::move(spec), &ir_.objects);
+  key_ = ObjectKey(spec, std::move(key_));
+  return InternEntry(IrKind::kObject, key_, std::move(spec), &ir_.objects);
 }
 
 NodeId IrBuilder::Limited(NodeId bytes, std::uint32_t tokens) {

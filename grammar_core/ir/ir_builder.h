@@ -92,7 +92,7 @@ class IrBuilder {
   NodeId Not(NodeId node);
 
   // Either level.
-  NodeId Concat(const std::vector<NodeId>& nodes);
+  NodeId Concat(absl::Span<const NodeId> nodes);
   NodeId Alt(std::vector<NodeId> nodes);
   NodeId Repeat(NodeId node, std::uint32_t min, std::uint32_t max);
   NodeId Optional(NodeId node) { return Repeat(node, 0, 1); }
@@ -111,8 +111,16 @@ class IrBuilder {
   }
   // How often a node is repeated, where it is `x{min,max}`; else once.
   [[nodiscard]] Power PowerOf(NodeId node) const;
-  // What `node` is a choice of; the empty text is not told.
-  [[nodiscard]] std::vector<NodeId> Alternatives(NodeId node) const;
+  // Calls `visit` with each that `node` is a choice of; the empty text is not told. No node may be
+  // made meanwhile.
+  template <typename Visit>
+  void ForEachAlternative(NodeId node, Visit visit) const {
+    const Power power = PowerOf(node);
+    const NodeId choice = power.counts == Counts{0, 1} ? power.base : node;
+    const IrNode& n = ir_.nodes[choice];
+    if (n.kind != IrKind::kAlt) return visit(choice);
+    for (std::uint32_t i = 0; i < n.child_count; ++i) visit(ir_.children[n.first_child + i]);
+  }
   // All that was made so far.
   [[nodiscard]] const GrammarIr& ir() const { return ir_; }
   // The error remembered so far: a long loop may stop early.

@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/sort_unique.h"
@@ -26,7 +28,7 @@ namespace maskd {
 namespace {
 
 // Whether nothing in `nodes` joins, so that they are a sequence as they are: mostly copies of one.
-bool IsSequence(const GrammarIr& ir, const std::vector<NodeId>& nodes) {
+bool IsSequence(const GrammarIr& ir, absl::Span<const NodeId> nodes) {
   if (nodes.size() < 2) return false;
   bool after_literal = false;
   std::optional<NodeId> last;  // what the node before is a power of
@@ -41,6 +43,21 @@ bool IsSequence(const GrammarIr& ir, const std::vector<NodeId>& nodes) {
     last = base;
   }
   return true;
+}
+
+// `nodes`, with the factors of those that are sequences in their places.
+using Factors = absl::InlinedVector<NodeId, 16>;
+Factors FactorsOf(const GrammarIr& ir, absl::Span<const NodeId> nodes) {
+  Factors factors;
+  for (const NodeId node : nodes) {
+    const IrNode& n = ir.nodes[node];
+    const NodeId* const first = ir.children.data() + n.first_child;
+    if (n.kind == IrKind::kConcat)
+      factors.insert(factors.end(), first, first + n.child_count);
+    else if (n.kind != IrKind::kEmpty)
+      factors.push_back(node);
+  }
+  return factors;
 }
 
 // Whether no two of `nodes` are made one, so that they are a choice as they are. A false answer
@@ -138,8 +155,9 @@ void IrBuilder::AppendFlat(IrKind kind, NodeId node, std::vector<NodeId>* out) c
 
 // Literals next to each other are gathered before one node is made of them: making it step by step
 // would keep every prefix.
-NodeId IrBuilder::Concat(const std::vector<NodeId>& nodes) {
-  if (IsSequence(ir_, nodes)) return Intern(IrNode(IrKind::kConcat), nodes);
+NodeId IrBuilder::Concat(absl::Span<const NodeId> nodes) {
+  const Factors factors = FactorsOf(ir_, nodes);
+  if (IsSequence(ir_, factors)) return Intern(IrNode(IrKind::kConcat), factors);
   std::vector<NodeId> sequence;
   sequence.reserve(2 * nodes.size());
   std::string bytes;
@@ -154,18 +172,13 @@ NodeId IrBuilder::Concat(const std::vector<NodeId>& nodes) {
       bytes += BytesOf(ir_, n);
     } else if (n.kind == IrKind::kText) {
       text += TextOf(ir_, n);
-    } else if (n.kind != IrKind::kEmpty) {
+    } else {
       end_literal();
       AppendFactor(node, &sequence);
     }
   };
   if (absl::c_linear_search(nodes, Nothing())) return Nothing();
-  for (const NodeId node : nodes) {
-    const IrNode n = ir_.nodes[node];  // a copy: nodes are added
-    if (n.kind != IrKind::kConcat) add(node);
-    for (std::uint32_t i = 0; n.kind == IrKind::kConcat && i < n.child_count; ++i)
-      add(ir_.children[n.first_child + i]);
-  }
+  for (const NodeId node : factors) add(node);
   end_literal();
   if (sequence.empty()) return Empty();
   return sequence.size() == 1 ? sequence.front() : Intern(IrNode(IrKind::kConcat), sequence);
@@ -248,13 +261,6 @@ void IrBuilder::AddMerged(AltParts* parts) {
   if (parts->bytes.any()) parts->others.push_back(ByteSet(parts->bytes));
 }
 
-std::vector<NodeId> IrBuilder::Alternatives(NodeId node) const {
-  const Power power = PowerOf(node);
-  std::vector<NodeId> ways;
-  AppendFlat(IrKind::kAlt, power.counts == Counts{0, 1} ? power.base : node, &ways);
-  return ways;
-}
-
 NodeId IrBuilder::Alt(std::vector<NodeId> nodes) {
   if (IsChoice(ir_, nodes)) {
     SortUnique(&nodes);
@@ -263,7 +269,7 @@ NodeId IrBuilder::Alt(std::vector<NodeId> nodes) {
   AltParts parts;
   for (const NodeId node : nodes) {
     parts.has_empty |= PowerOf(node).counts == Counts{0, 1};
-    for (const NodeId way : Alternatives(node)) SortOut(way, &parts);
+    ForEachAlternative(node, [&](NodeId way) { SortOut(way, &parts); });
   }
   for (const Spelling spelling :
        {Spelling::kUtf8, Spelling::kJsonString, Spelling::kCanonicalJson}) {

@@ -1,5 +1,7 @@
 #include "grammar_core/ir/pool_keys.h"
 
+#include <utility>
+
 namespace maskd {
 
 void AppendNumber(std::uint32_t value, std::string* key) {
@@ -21,6 +23,11 @@ void AppendText(const std::u32string& text, std::string* key) {
 std::string PoolKey(IrKind kind) { return std::string(1, static_cast<char>(kind)); }
 
 namespace {
+
+std::string BegunKey(IrKind kind, std::string memory) {
+  memory.assign(1, static_cast<char>(kind));
+  return memory;
+}
 
 void AppendNumbers(const std::vector<std::uint32_t>& values, std::string* key) {
   AppendNumber(static_cast<std::uint32_t>(values.size()), key);
@@ -47,10 +54,10 @@ void AppendMember(const ObjectSpec::Member& member, std::string* key) {
 
 }  // namespace
 
-std::string ObjectKey(const ObjectSpec& spec) {
+std::string ObjectKey(const ObjectSpec& spec, std::string memory) {
   constexpr std::size_t kFixedBytes = 64;
   constexpr std::size_t kBytesAMember = 32;
-  std::string key = PoolKey(IrKind::kObject);
+  std::string key = BegunKey(IrKind::kObject, std::move(memory));
   key.reserve(kFixedBytes + kBytesAMember * (spec.members.size() + spec.others.size()));
   for (const std::uint32_t number : {spec.space, spec.space_after_colon(), spec.space_after_comma(),
                                      spec.min_members, spec.max_members, spec.indent}) {
@@ -73,11 +80,11 @@ std::string ObjectKey(const ObjectSpec& spec) {
   return key;
 }
 
-std::string NumberKey(const NumberSpec& spec) {
+std::string NumberKey(const NumberSpec& spec, std::string memory) {
   const auto& [intervals, multiple_of, not_multiple_of, integer_digits, fraction_digits,
                exponent_digits, notation] = spec;
   constexpr std::size_t kUsualBytes = 96;
-  std::string key = PoolKey(IrKind::kNumber);
+  std::string key = BegunKey(IrKind::kNumber, std::move(memory));
   key.reserve(kUsualBytes);
   key.push_back(static_cast<char>(notation));
   AppendNumber(integer_digits, &key);

@@ -20,10 +20,10 @@ void AppendNumber(std::uint32_t value, std::string* key);
 void AppendText(absl::string_view text, std::string* key);
 void AppendText(const std::u32string& text, std::string* key);
 
-// Whole keys.
-std::string ObjectKey(const ObjectSpec& spec);
+// Whole keys. What `memory` holds does not matter: who makes many keys gives that of the last one.
+std::string ObjectKey(const ObjectSpec& spec, std::string memory = {});
 std::string TokensKey(const TokenSpec& spec);
-std::string NumberKey(const NumberSpec& spec);
+std::string NumberKey(const NumberSpec& spec, std::string memory = {});
 
 }  // namespace maskd
 

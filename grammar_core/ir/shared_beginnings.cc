@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 
 #include "absl/strings/string_view.h"
@@ -120,7 +119,7 @@ class Sharing {
       way.factor += is_whole ? 1 : 0;
       way.first = FirstOf(way);
     }
-    sequence->push_back(builder_.Bytes(std::string(same)));
+    sequence->push_back(builder_.Bytes(same));
     return true;
   }
 
@@ -163,7 +162,7 @@ class Sharing {
     if (way.factor == 0 && way.bytes == 0) return way.way;
     const std::span<const NodeId> factors = FactorsOf(way);
     std::vector<NodeId> sequence(factors.begin(), factors.end());
-    if (way.bytes > 0) sequence.front() = builder_.Bytes(std::string(LiteralOf(way)));
+    if (way.bytes > 0) sequence.front() = builder_.Bytes(LiteralOf(way));
     return builder_.Concat(sequence);
   }
 
@@ -177,7 +176,7 @@ NodeId AltWithSharedBeginnings(const std::vector<NodeId>& ways, IrBuilder& build
   std::vector<Rest> rests;
   rests.reserve(ways.size());
   for (const NodeId way : ways) {
-    for (const NodeId each : builder.Alternatives(way)) rests.push_back(sharing.Whole(each));
+    builder.ForEachAlternative(way, [&](NodeId one) { rests.push_back(sharing.Whole(one)); });
     if (builder.PowerOf(way).counts == Counts{0, 1}) rests.push_back({.way = builder.Empty()});
   }
   return sharing.Join(rests, 0);

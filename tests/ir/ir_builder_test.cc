@@ -9,11 +9,13 @@
 #include "gtest/gtest.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/ir/ir_views.h"
 
 namespace maskd {
 namespace {
 
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 struct FormCase {
   const char* name;
@@ -249,6 +251,37 @@ TEST(IrBuilderTest, LongLiteralIsLinear) {
   ASSERT_TRUE(ir.ok());
   EXPECT_EQ(ir->byte_strings.back().size(), 900'000u);
   EXPECT_EQ(ir->byte_strings.size(), 3u);
+}
+
+TEST(IrBuilderTest, BytesMayBeAViewOfWhatItHas) {
+  IrBuilder b{Limits()};
+  std::string text(100, 'a');
+  text += "bc";
+  NodeId node = b.Bytes(text);
+  for (std::size_t at = 1; at < text.size(); ++at) {
+    const absl::string_view view = BytesOf(b.ir(), b.node(node));
+    node = b.Bytes(view.substr(1));
+    EXPECT_EQ(BytesOf(b.ir(), b.node(node)), text.substr(at));
+    EXPECT_EQ(node, b.Bytes(text.substr(at)));
+  }
+}
+
+TEST(IrBuilderTest, AlternativesAreThoseOfAChoiceOrTheNodeItself) {
+  IrBuilder b{Limits()};
+  const NodeId ab = b.Bytes("ab");
+  const NodeId call = b.Call(b.DeclareRule("r", ""));
+  const auto alternatives = [&](NodeId node) {
+    std::vector<NodeId> all;
+    b.ForEachAlternative(node, [&](NodeId one) { all.push_back(one); });
+    return all;
+  };
+  const NodeId choice = b.Alt({ab, call});
+  const NodeId often = b.Repeat(choice, 0, 3);
+  EXPECT_THAT(alternatives(choice), UnorderedElementsAre(ab, call));
+  EXPECT_THAT(alternatives(b.Optional(choice)), UnorderedElementsAre(ab, call));
+  EXPECT_THAT(alternatives(b.Optional(ab)), UnorderedElementsAre(ab));
+  EXPECT_THAT(alternatives(ab), UnorderedElementsAre(ab));
+  EXPECT_THAT(alternatives(often), UnorderedElementsAre(often));
 }
 
 TEST(IrPrinterTest, SharedNodesArePrintedOnce) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -41,8 +42,8 @@ absl::Status SpliceRules(const ReadResult& read, const PartHashes& hashes, absl:
   const GrammarIr& ir = read.ir;
   assert(hashes.nodes.size() == ir.nodes.size() && "a hash for each node");
   const auto is_closed = [&](NodeId node) { return hashes.nodes[node] != Hash128{}; };
-  std::vector<bool> needed(ir.nodes.size(), false);
-  std::vector<RuleId> rules;  // that are new
+  absl::InlinedVector<bool, 96> needed(ir.nodes.size(), false);
+  absl::InlinedVector<RuleId, 8> rules;  // that are new
   for (RuleId rule = 0; rule < ir.rules.size(); ++rule) {
     const Hash128 hash = rule < hashes.rules.size() ? hashes.rules[rule] : Hash128{};
     const auto known = hash == Hash128{} ? made.rules.end() : made.rules.find(hash);

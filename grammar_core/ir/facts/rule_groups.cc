@@ -123,11 +123,13 @@ absl::StatusOr<std::vector<RuleGroup>> GroupRules(const GrammarIr& ir, Budget& b
   absl::StatusOr<std::vector<std::vector<RuleId>>> components = StrongComponents(*calls, budget);
   if (!components.ok()) return components.status();
   BodyReader reader(ir);
+  constexpr std::size_t kUsualNodes = 16;
   std::vector<RuleGroup> groups;
   groups.reserve(components->size());
   for (std::vector<RuleId>& rules : *components) {
     RuleGroup& group = groups.emplace_back();
     group.rules = std::move(rules);
+    group.nodes.reserve(kUsualNodes);
     for (const RuleId rule : group.rules) {
       absl::Status status = reader.ReadNodes(rule, budget, &group.nodes);
       if (!status.ok()) return status;

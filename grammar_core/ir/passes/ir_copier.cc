@@ -35,7 +35,7 @@ ObjectSpec IrCopier::Mapped(ObjectSpec spec) const {
 }
 
 NodeId IrCopier::Made(const IrNode& n) {
-  std::vector<NodeId>& children = children_;
+  auto& children = children_;
   children.clear();
   for (std::uint32_t i = 0; i < n.child_count; ++i)
     children.push_back(copies_[from_.children[n.first_child + i]]);
@@ -59,11 +59,11 @@ NodeId IrCopier::Made(const IrNode& n) {
     case IrKind::kConcat:
       return to_->Concat(children);
     case IrKind::kAlt:
-      return to_->Alt(children);
+      return to_->Alt({children.begin(), children.end()});
     case IrKind::kRepeat:
       return to_->Repeat(children[0], AsRepeat(n).min, AsRepeat(n).max);
     case IrKind::kAnd:
-      return to_->And(children);
+      return to_->And({children.begin(), children.end()});
     case IrKind::kNot:
       return to_->Not(children[0]);
     case IrKind::kEncode:

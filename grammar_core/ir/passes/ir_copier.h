@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -79,10 +80,11 @@ class IrCopier {
   const GrammarIr& from_;
   GrammarIr* taken_from_ = nullptr;
   IrBuilder* const to_;
-  std::vector<NodeId> copies_;
-  std::vector<RuleId> rules_;
+  // One of a tool's schema is made for each tool: its tables are mostly within it.
+  absl::InlinedVector<NodeId, 96> copies_;
+  absl::InlinedVector<RuleId, 8> rules_;
   bool has_places_ = true;
-  std::vector<NodeId> children_;  // of the node that is made
+  absl::InlinedVector<NodeId, 16> children_;  // of the node that is made
   Hook hook_;
 };
 

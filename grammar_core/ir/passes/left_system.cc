@@ -102,13 +102,13 @@ void LeftSystem::JoinPowers(std::uint32_t variable) {
   if (own == v.calls.end() || v.calls.size() > 1) return;
   std::vector<NodeId> others;
   std::vector<Counts> powers;
-  for (const NodeId way : builder_->Alternatives(builder_->Alt(own->second.ways))) {
+  builder_->ForEachAlternative(builder_->Alt(own->second.ways), [&](NodeId way) {
     const Power power = builder_->PowerOf(way);
     if (power.base == equations_[variable].call)
       powers.push_back(power.counts);
     else
       others.push_back(way);
-  }
+  });
   if (powers.empty()) return;
   const NodeId rest = builder_->Repeat(builder_->Alt(std::move(others)), 0, kUnbounded);
   const NodeId once = builder_->Concat({builder_->Alt(v.plain), rest});
