@@ -77,8 +77,8 @@ bool MarkerTable::HasMarker(absl::string_view text, std::size_t bytes) const {
   return false;
 }
 
-std::vector<MarkerTable::Piece> MarkerTable::Cut(absl::string_view text, std::size_t bytes) const {
-  std::vector<Piece> pieces;
+MarkerTable::Pieces MarkerTable::Cut(absl::string_view text, std::size_t bytes) const {
+  Pieces pieces;
   std::size_t begin = 0;
   const std::size_t end = std::min(text.size(), bytes);
   for (std::size_t at = 0; at < end;) {

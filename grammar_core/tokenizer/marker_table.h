@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/tokenizer/vocabulary.h"
@@ -42,8 +43,9 @@ class MarkerTable {
 
   // `text` cut at its markers, from the left, of several at one place the longest. No piece is
   // empty. The pieces view `text`. What begins behind the first `bytes` bytes is left out.
-  [[nodiscard]] std::vector<Piece> Cut(absl::string_view text,
-                                       std::size_t bytes = absl::string_view::npos) const;
+  using Pieces = absl::InlinedVector<Piece, 4>;
+  [[nodiscard]] Pieces Cut(absl::string_view text,
+                           std::size_t bytes = absl::string_view::npos) const;
 
   // Whether any begins in the first `bytes` bytes of `text`.
   [[nodiscard]] bool HasMarker(absl::string_view text, std::size_t bytes) const;

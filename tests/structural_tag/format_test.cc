@@ -36,23 +36,23 @@ TEST_F(FormatTest, EachStandsBeforeThoseWithinIt) {
   const std::vector<T> types = {T::kTag,  T::kSequence,    T::kAnyText,    T::kTag,
                                 T::kStar, T::kConstString, T::kConstString};
   const std::vector<FormatId> tags = {kNoFormat, 0, 0, 0, 0, 3, 0};
-  const std::vector<std::vector<FormatId>> parts = {{1}, {2, 3, 4}, {}, {5}, {6}, {}, {}};
+  const std::vector<FormatIds> parts = {{1}, {2, 3, 4}, {}, {5}, {6}, {}, {}};
   ASSERT_EQ(formats->size(), types.size());
   for (FormatId id = 0; id < types.size(); ++id) {
     EXPECT_EQ((*formats)[id].type, types[id]) << id;
     EXPECT_EQ((*formats)[id].tag, tags[id]) << id;
     EXPECT_EQ((*formats)[id].parts, parts[id]) << id;
   }
-  EXPECT_EQ((*formats)[0].bounds.begin, "<a>");
-  EXPECT_EQ((*formats)[0].bounds.ends, (std::vector<std::string>{"</a>", "</A>"}));
-  EXPECT_FALSE((*formats)[0].bounds.may_end_empty);
+  EXPECT_EQ((*formats)[0].begin, "<a>");
+  EXPECT_EQ((*formats)[0].bounds->ends, (std::vector<std::string>{"</a>", "</A>"}));
+  EXPECT_FALSE((*formats)[0].bounds->may_end_empty);
   EXPECT_EQ((*formats)[5].at.Pointer(), "/format/content/elements/1/content");
 }
 
 TEST_F(FormatTest, BoundsAreTextsOrTokens) {
   const auto formats = Read(Whole(Tag(R"({"type":"token","token":7})", Const("x"), R"(["","e"])")));
   ASSERT_TRUE(formats.ok()) << formats.status();
-  const TagBounds& bounds = (*formats)[0].bounds;
+  const TagBounds& bounds = *(*formats)[0].bounds;
   ASSERT_TRUE(bounds.begin_token.has_value());
   EXPECT_EQ(bounds.begin_token->ids.size(), 1U);
   EXPECT_TRUE(bounds.may_end_empty);
@@ -60,8 +60,8 @@ TEST_F(FormatTest, BoundsAreTextsOrTokens) {
   EXPECT_FALSE(bounds.end_token.has_value());
   const auto by_token = Read(Whole(Tag(R"("b")", kAny, R"({"type":"token","token":"</c>"})")));
   ASSERT_TRUE(by_token.ok()) << by_token.status();
-  EXPECT_EQ((*by_token)[0].bounds.end_token->names, std::vector<std::string>{"</c>"});
-  EXPECT_TRUE((*by_token)[0].bounds.ends.empty());
+  EXPECT_EQ((*by_token)[0].bounds->end_token->names, std::vector<std::string>{"</c>"});
+  EXPECT_TRUE((*by_token)[0].bounds->ends.empty());
 }
 
 TEST_F(FormatTest, ATagOfEachToolIsAsManyTags) {
@@ -76,12 +76,12 @@ TEST_F(FormatTest, ATagOfEachToolIsAsManyTags) {
   const auto formats = ReadFormats(document_->root(), budget, &tools);
   ASSERT_TRUE(formats.ok()) << formats.status();
   ASSERT_EQ(formats->size(), 7);
-  EXPECT_EQ(formats->at(0).parts, (std::vector<FormatId>{1, 2, 3}));
+  EXPECT_EQ(formats->at(0).parts, (FormatIds{1, 2, 3}));
   for (const std::size_t i : {0U, 1U}) {
     const TagFormat& tag = formats->at(1 + i);
     EXPECT_EQ(tag.tool, &tools[i]);
-    EXPECT_EQ(tag.bounds.begin, absl::StrCat("<", tools[i].name, ">"));
-    EXPECT_EQ(tag.bounds.ends, std::vector<std::string>{absl::StrCat("</", tools[i].name, ">")});
+    EXPECT_EQ(tag.begin, absl::StrCat("<", tools[i].name, ">"));
+    EXPECT_EQ(tag.bounds->ends, std::vector<std::string>{absl::StrCat("</", tools[i].name, ">")});
     const TagFormat& content = formats->at(4 + i);
     EXPECT_EQ(content.tool, &tools[i]);
     EXPECT_EQ(TextOfTool(content.at.FindText("value"), content), tools[i].name);
@@ -90,15 +90,36 @@ TEST_F(FormatTest, ATagOfEachToolIsAsManyTags) {
   EXPECT_EQ(TextOfTool("\x01", formats->at(3)), "\x01") << "a text as any other";
 }
 
+TEST_F(FormatTest, TagsOfToolsHaveTheirBoundsInCommonWhereTheirEndsHaveNoName) {
+  for (const bool is_named : {false, true}) {
+    const std::string tags = absl::StrCat(
+        R"({"type":"tags_with_separator","tags":[{"type":"tag_of_each_tool","begin":"<\u0001>",)",
+        R"("content":)", Const("x"), R"(,"end":["</)", is_named ? R"(\u0001)" : "f",
+        R"(>","e"]}],"separator":","})");
+    EXPECT_FALSE(Read(Whole(tags)).ok());
+    const std::vector<TagTool> tools = {{"f", SharedText("{}")}, {"g", SharedText("{}")}};
+    Budget budget = Budget::Unlimited();
+    const auto formats = ReadFormats(document_->root(), budget, &tools);
+    ASSERT_TRUE(formats.ok()) << formats.status();
+    const TagFormat& f = formats->at(1);
+    const TagFormat& g = formats->at(2);
+    EXPECT_EQ(f.begin, "<f>");
+    EXPECT_EQ(g.begin, "<g>");
+    EXPECT_EQ(f.bounds->ends, (std::vector<std::string>{"</f>", "e"}));
+    EXPECT_EQ(g.bounds->ends, (std::vector<std::string>{is_named ? "</g>" : "</f>", "e"}));
+    EXPECT_EQ(f.bounds == g.bounds, !is_named);
+  }
+}
+
 TEST_F(FormatTest, TheOlderFormIsStructuresWithTheirSchemas) {
   const auto formats = Read(R"({"structures":[{"begin":"<f>","schema":{},"end":"</f>"},
     {"begin":"<g>","schema":true,"end":""}],"triggers":["<"]})");
   ASSERT_TRUE(formats.ok()) << formats.status();
   ASSERT_EQ(formats->size(), 5U);
   EXPECT_EQ((*formats)[0].type, T::kStructures);
-  EXPECT_EQ((*formats)[0].parts, (std::vector<FormatId>{1, 2}));
+  EXPECT_EQ((*formats)[0].parts, (FormatIds{1, 2}));
   EXPECT_EQ((*formats)[2].type, T::kStructure);
-  EXPECT_TRUE((*formats)[2].bounds.may_end_empty);
+  EXPECT_TRUE((*formats)[2].bounds->may_end_empty);
   EXPECT_EQ((*formats)[4].type, T::kStructureSchema);
   EXPECT_EQ((*formats)[4].tag, 2U);
 }

@@ -146,7 +146,7 @@ class TagPlaces {
   RuleNo FreeText(const TagFormat& format, Texts excluded) {
     Append(TextsOf(format.at, "excludes"), &excluded);
     if (format.tag != kNoFormat) {
-      const TagBounds& bounds = formats_[format.tag].bounds;
+      const TagBounds& bounds = *formats_[format.tag].bounds;
       absl::c_copy(bounds.ends, std::back_inserter(excluded));
       if (bounds.end_token.has_value())
         absl::c_copy(bounds.end_token->names, std::back_inserter(excluded));
@@ -179,7 +179,7 @@ class TagPlaces {
       return network_.Add(network_.begin(rule), Way::kJson, 0, network_.end(rule));
     network_.Approximate();
     network_.AddTextWithout(rule,
-                            format.tag == kNoFormat ? Texts() : formats_[format.tag].bounds.ends);
+                            format.tag == kNoFormat ? Texts() : formats_[format.tag].bounds->ends);
   }
 
   void AnyText(RuleNo rule) {
@@ -208,10 +208,10 @@ class TagPlaces {
   }
 
   void Tag(const TagFormat& format, RuleNo rule) {
-    const TagBounds& bounds = format.bounds;
+    const TagBounds& bounds = *format.bounds;
     const RuleNo begin = bounds.begin_token.has_value()
                              ? Marker(format, "begin", *bounds.begin_token)
-                             : Marker(format, "begin", bounds.begin);
+                             : Marker(format, "begin", format.begin);
     const RuleNo ends = network_.NewRule();
     for (const std::string& end : bounds.ends)
       network_.AddChain(ends, {Marker(format, "end", end)});

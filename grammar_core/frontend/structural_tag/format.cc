@@ -14,10 +14,10 @@
 #include <cassert>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "absl/types/span.h"
 
 #include "grammar_core/base/error.h"
@@ -127,11 +127,11 @@ absl::StatusOr<const Row*> TagRow(const JsonValue& tag) {
   return row;
 }
 
-absl::Status ReadBegin(const JsonValue& tag, TagBounds* bounds) {
+absl::Status ReadBegin(const JsonValue& tag, std::string* text, TagBounds* bounds) {
   const absl::StatusOr<JsonValue> begin = RequiredMember(tag, "begin");
   if (!begin.ok()) return begin.status();
   if (begin->is_string()) {
-    bounds->begin = std::string(begin->text());
+    *text = std::string(begin->text());
     return absl::OkStatus();
   }
   if (!begin->is_object()) return InvalidMember(tag, "begin", "must be a string or a token");
@@ -208,10 +208,11 @@ class FormatReader {
     if (absl::Status status = CheckKeys(at, row.KnownKeys()); !status.ok()) return status;
     const bool open_ended = row.open_ended || RepeatsWithoutEnd(row, at);
     TagFormat format = {.type = row.type, .at = at, .open_ended = open_ended};
-    if (row.type == T::kTag) {
-      if (absl::Status status = ReadBegin(at, &format.bounds); !status.ok()) return status;
-      if (absl::Status status = ReadEnd(at, &format.bounds); !status.ok()) return status;
-    }
+    if (row.type != T::kTag) return format;
+    TagBounds bounds;
+    if (absl::Status status = ReadBegin(at, &format.begin, &bounds); !status.ok()) return status;
+    if (absl::Status status = ReadEnd(at, &bounds); !status.ok()) return status;
+    format.bounds = std::make_shared<const TagBounds>(std::move(bounds));
     return format;
   }
 
@@ -224,14 +225,23 @@ class FormatReader {
   absl::Status AddTagOfEachTool(const JsonValue& at, FormatId parent) {
     const absl::StatusOr<TagFormat> format = FormatOf(*RowNamed("tag"), at);
     if (!format.ok()) return format.status();
+    const bool may_share = absl::c_none_of(format->bounds->ends, [](const std::string& end) {
+      return absl::StrContains(end, kToolMark);
+    });
     for (const TagTool& tool : *tools_) {
       TagFormat one = *format;
       one.tool = &tool;
-      one.bounds.begin = TextOfTool(one.bounds.begin, one);
-      for (std::string& end : one.bounds.ends) end = TextOfTool(end, one);
+      one.begin = TextOfTool(one.begin, one);
+      if (!may_share) one.bounds = BoundsOfTool(one);
       Append(std::move(one), parent);
     }
     return absl::OkStatus();
+  }
+
+  static std::shared_ptr<const TagBounds> BoundsOfTool(const TagFormat& format) {
+    TagBounds bounds = *format.bounds;
+    for (std::string& end : bounds.ends) end = TextOfTool(end, format);
+    return std::make_shared<const TagBounds>(std::move(bounds));
   }
 
   void Append(TagFormat format, FormatId parent) {
@@ -327,9 +337,10 @@ class FormatReader {
       if (!begin.ok()) return begin.status();
       const absl::StatusOr<absl::string_view> end = RequiredText(structure, "end");
       if (!end.ok()) return end.status();
-      format.bounds.begin = std::string(*begin);
-      format.bounds.may_end_empty = end->empty();
-      if (!end->empty()) format.bounds.ends.emplace_back(*end);
+      format.begin = std::string(*begin);
+      TagBounds bounds = {.may_end_empty = end->empty()};
+      if (!end->empty()) bounds.ends.emplace_back(*end);
+      format.bounds = std::make_shared<const TagBounds>(std::move(bounds));
       Append(std::move(format), id);
     }
     return absl::OkStatus();
@@ -340,7 +351,7 @@ class FormatReader {
     for (FormatId id = static_cast<FormatId>(formats_.size()); id-- > 0;) {
       TagFormat& format = formats_[id];
       if (format.type == T::kTag) {
-        const TagBounds& bounds = format.bounds;
+        const TagBounds& bounds = *format.bounds;
         assert(!format.parts.empty() && "a tag has content");
         if (!formats_[format.parts.front()].open_ended || bounds.end_token.has_value()) continue;
         if (bounds.ends.empty()) {
@@ -373,7 +384,16 @@ bool IsPlaceInTool(absl::string_view place) { return absl::StartsWith(place, kTo
 
 std::string TextOfTool(absl::string_view text, const TagFormat& format) {
   if (format.tool == nullptr) return std::string(text);
-  return absl::StrReplaceAll(text, {{kToolMark, format.tool->name}});
+  std::string whole;
+  whole.reserve(text.size() + format.tool->name.size());
+  for (std::size_t at = 0; at != absl::string_view::npos;) {
+    const std::size_t mark = text.find(kToolMark, at);
+    absl::StrAppend(&whole, text.substr(at, mark - at));
+    if (mark == absl::string_view::npos) break;
+    whole += format.tool->name;
+    at = mark + kToolMark.size();
+  }
+  return whole;
 }
 
 absl::StatusOr<std::vector<TagFormat>> ReadFormats(const JsonValue& root, Budget& budget,

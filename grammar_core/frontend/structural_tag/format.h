@@ -10,10 +10,12 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -55,6 +57,7 @@ enum class FormatType : std::uint8_t {
 
 using FormatId = std::uint32_t;
 inline constexpr FormatId kNoFormat = std::numeric_limits<FormatId>::max();
+using FormatIds = absl::InlinedVector<FormatId, 2>;  // of a tag one, of most others none
 
 // A tool that may be called. A request with many tools has a tag for each that differs in these
 // alone, so its text has one for all of them.
@@ -73,13 +76,12 @@ inline constexpr absl::string_view kToolMark = "\x01";
 std::string PlaceOfTool(const TagTool& tool);
 bool IsPlaceInTool(absl::string_view place);
 
-// Where a tag begins and ends: texts, or tokens.
+// Where a tag begins and ends: texts, or tokens. The text that it begins with stands apart.
 struct TagBounds {
-  std::string begin;
-  std::optional<TokenSpec> begin_token;
-  std::vector<std::string> ends;  // those that are not empty
+  std::optional<TokenSpec> begin_token = {};
+  std::vector<std::string> ends = {};  // those that are not empty
   bool may_end_empty = false;
-  std::optional<TokenSpec> end_token;
+  std::optional<TokenSpec> end_token = {};
 };
 
 // One format; its number is its index in the list.
@@ -89,8 +91,10 @@ struct TagFormat {
   // The innermost tag around it.
   FormatId tag = kNoFormat;
   // What stands in it, in order.
-  std::vector<FormatId> parts = {};
-  TagBounds bounds = {};  // kTag, kStructure
+  FormatIds parts = {};
+  // Of kTag and kStructure; the bounds are null for others. Tags of tools mostly have one.
+  std::string begin = {};
+  std::shared_ptr<const TagBounds> bounds = nullptr;
   // Whether it has no end itself, so that a tag around it needs one.
   bool open_ended = false;
   // The tool that it is of, or null.

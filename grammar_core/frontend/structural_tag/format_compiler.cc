@@ -180,13 +180,13 @@ absl::StatusOr<std::vector<std::string>> FormatCompiler::ExcludedTexts(const Tag
 
 std::vector<std::string> FormatCompiler::TagEnds(const TagFormat& format) const {
   if (format.tag == kNoFormat) return {};
-  return speller_.TextOnly(formats_[format.tag].bounds.ends);
+  return speller_.TextOnly(formats_[format.tag].bounds->ends);
 }
 
 absl::StatusOr<TokenSpec> FormatCompiler::ExcludedTokens(const TagFormat& format) const {
   absl::StatusOr<TokenSpec> tokens = TokensOf(format.at, "exclude_tokens");
   if (!tokens.ok() || format.tag == kNoFormat) return tokens;
-  const std::optional<TokenSpec>& end = formats_[format.tag].bounds.end_token;
+  const std::optional<TokenSpec>& end = formats_[format.tag].bounds->end_token;
   if (end.has_value()) AddTokens(*end, &*tokens);
   return tokens;
 }
@@ -218,20 +218,20 @@ FormatCompiler::Made FormatCompiler::Repeat(const TagFormat& format) {
 
 FormatCompiler::Made FormatCompiler::Tag(FormatId id) {
   const TagFormat& format = formats_[id];
-  const TagBounds& bounds = format.bounds;
+  const TagBounds& bounds = *format.bounds;
   const Made tail = TailOf(format);
   if (!tail.ok()) return tail.status();
   tails_[id] = *tail;
   const NodeId begin =
       bounds.begin_token.has_value()
           ? NamedToken(*bounds.begin_token)
-          : speller_.Spell(bounds.begin, [&] { return PlaceOf(format.at, "begin"); });
+          : speller_.Spell(format.begin, [&] { return PlaceOf(format.at, "begin"); });
   return builder_.Concat({begin, tails_[id]});
 }
 
 // Ends before which the content must not end with the same texts stand together.
 FormatCompiler::Made FormatCompiler::TailOf(const TagFormat& tag) {
-  const TagBounds& bounds = tag.bounds;
+  const TagBounds& bounds = *tag.bounds;
   const auto [sooner, is_new] = sooner_.try_emplace(bounds.ends);
   if (is_new) {
     auto found = BeginningsOfSoonerEnds(bounds.ends, speller_, budget_);
@@ -264,7 +264,7 @@ FormatCompiler::Made FormatCompiler::ContentBefore(FormatId content,
   // What the content may end with is made again, what is within before what is around it.
   std::set<FormatId> ending = {content};
   for (const FormatId id : ending) {
-    const std::vector<FormatId>& parts = formats_[id].parts;
+    const auto& parts = formats_[id].parts;
     if (formats_[id].type == FormatType::kOr || formats_[id].type == FormatType::kOptional)
       ending.insert(parts.begin(), parts.end());
     if (formats_[id].type == FormatType::kSequence && !parts.empty()) ending.insert(parts.back());
@@ -392,7 +392,7 @@ FormatCompiler::Made FormatCompiler::TokenTriggeredTags(const TagFormat& format)
   if (!excluded.ok()) return excluded.status();
   AddTokens(*triggers, &*excluded);
   for (const FormatId tag : format.parts) {
-    const std::optional<TokenSpec>& begin = formats_[tag].bounds.begin_token;
+    const std::optional<TokenSpec>& begin = formats_[tag].bounds->begin_token;
     if (!begin.has_value())
       return InvalidMember(formats_[tag].at, "begin", "must be a token, as the triggers are");
     if (!MayBeAmong(*begin, *triggers))

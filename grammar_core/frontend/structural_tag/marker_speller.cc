@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -19,12 +20,11 @@ NodeId MarkerSpeller::Spell(absl::string_view text, absl::string_view place) {
 NodeId MarkerSpeller::Spell(absl::string_view text, absl::FunctionRef<std::string()> place) {
   if (table_ == nullptr) return text.empty() ? builder_.Empty() : builder_.Bytes(text);
   if (const auto known = spelled_.find(text); known != spelled_.end()) return known->second;
-  std::vector<NodeId> parts;
+  absl::InlinedVector<NodeId, 4> parts;
   for (const MarkerTable::Piece& piece : table_->Cut(text)) {
     if (piece.marker != MarkerTable::kNone) {
       Note(piece.marker, place);
-      const auto id = static_cast<std::uint32_t>(piece.marker);
-      parts.push_back(builder_.Tokens({.ids = {{id, id}}}));
+      parts.push_back(NodeOf(piece.marker));
       continue;
     }
     parts.push_back(builder_.Bytes(piece.text));
@@ -37,6 +37,13 @@ NodeId MarkerSpeller::Spell(absl::string_view text, absl::FunctionRef<std::strin
   const NodeId node = builder_.Concat(parts);
   spelled_.emplace(text, node);
   return node;
+}
+
+NodeId MarkerSpeller::NodeOf(TokenId marker) {
+  const auto [made, is_new] = markers_.try_emplace(marker);
+  const auto id = static_cast<std::uint32_t>(marker);
+  if (is_new) made->second = builder_.Tokens({.ids = {{id, id}}});
+  return made->second;
 }
 
 bool MarkerSpeller::HasMarker(absl::string_view text, std::size_t bytes) const {

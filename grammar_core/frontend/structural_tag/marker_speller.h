@@ -64,11 +64,14 @@ class MarkerSpeller {
 
  private:
   void Note(TokenId marker, absl::FunctionRef<std::string()> place);
+  // That takes its token.
+  NodeId NodeOf(TokenId marker);
 
   const MarkerTable* const table_;
   IrBuilder& builder_;
   std::map<TokenId, std::string> kept_;               // where each was spelled first
   absl::flat_hash_map<std::string, NodeId> spelled_;  // the ends of many tags are one text
+  absl::flat_hash_map<TokenId, NodeId> markers_;
   absl::Status status_;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -34,10 +35,10 @@ class Grouping {
 
   // `whole` and `tail`: the tag, and what stands behind its begin.
   absl::Status Add(const TagFormat& tag, NodeId whole, NodeId tail) {
-    if (tag.bounds.begin_token.has_value())
+    if (tag.bounds->begin_token.has_value())
       return InvalidMember(tag.at, "begin", "must be a string, as the triggers are");
-    const absl::string_view begin = tag.bounds.begin;
-    const std::vector<std::size_t> found = TriggersOf(begin);
+    const absl::string_view begin = tag.begin;
+    const absl::InlinedVector<std::size_t, 2> found = TriggersOf(begin);
     if (found.empty()) return InvalidMember(tag.at, "begin", "begins with none of the triggers");
     if (found.size() > 1) {
       return InvalidMember(
@@ -49,6 +50,7 @@ class Grouping {
     const std::size_t size = triggers_[found[0]].size();
     if (speller_.HasMarker(begin, size)) {
       marked_.push_back(whole);
+      if (excludes_.empty()) return absl::OkStatus();
       return CheckEntered(tag, speller_.WithWholeMarkers(begin, size));
     }
     const auto place = [&] { return absl::StrCat(tag.at.Pointer(), "/begin"); };
@@ -74,7 +76,7 @@ class Grouping {
   // `head`: the bytes of its begin that are the trigger's or of a marker in it.
   [[nodiscard]] absl::Status CheckEntered(const TagFormat& tag, std::size_t head) const {
     for (const std::string& text : excludes_) {
-      if (!absl::StrContains(absl::string_view(tag.bounds.begin).substr(0, head), text)) continue;
+      if (!absl::StrContains(absl::string_view(tag.begin).substr(0, head), text)) continue;
       return InvalidMember(
           tag.at, "begin",
           absl::StrCat("cannot be entered: \"", text.substr(0, 64), "\" in it is excluded"));
@@ -82,8 +84,8 @@ class Grouping {
     return absl::OkStatus();
   }
 
-  [[nodiscard]] std::vector<std::size_t> TriggersOf(absl::string_view begin) const {
-    std::vector<std::size_t> found;
+  [[nodiscard]] absl::InlinedVector<std::size_t, 2> TriggersOf(absl::string_view begin) const {
+    absl::InlinedVector<std::size_t, 2> found;
     for (const std::size_t size : sizes_) {
       if (size > begin.size()) break;
       const auto same = by_text_.find(begin.substr(0, size));
