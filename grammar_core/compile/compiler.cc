@@ -67,10 +67,10 @@ class Compiler {
  private:
   absl::Status Read(ParsedSource parsed) {
     CompiledGrammar& g = *grammar_;
-    g.source_ = parsed.source;
     parsed.context = g.tokenizer_->read_context();
-    absl::StatusOr<ReducedGrammar> read = ReduceParsed(std::move(parsed), g.limits_, budget_);
+    absl::StatusOr<ReducedGrammar> read = ReduceParsed(parsed, g.limits_, budget_);
     if (!read.ok()) return read.status();
+    g.source_ = std::move(parsed.source);
     g.ir_ = std::move(read->ir);
     g.warnings_ = std::move(read->warnings);
     g.temperature_ = read->temperature;

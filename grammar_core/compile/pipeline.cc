@@ -34,10 +34,10 @@ absl::Status SettleUnfitArrays(Strictness strictness, Budget& budget, GrammarIr*
 
 }  // namespace
 
-absl::StatusOr<ReducedGrammar> ReduceParsed(ParsedSource parsed, const Limits& limits,
+absl::StatusOr<ReducedGrammar> ReduceParsed(ParsedSource& parsed, const Limits& limits,
                                             Budget& budget) {
   const Strictness strictness = parsed.source.options.strictness;
-  absl::StatusOr<ReadResult> read = ReadParsed(std::move(parsed), limits, budget);
+  absl::StatusOr<ReadResult> read = ReadParsed(parsed, limits, budget);
   if (!read.ok()) return read.status();
   const absl::StatusOr<IrForm> form = DropEmpty(limits, budget, &read->ir);
   if (!form.ok()) return form.status();
@@ -59,7 +59,7 @@ absl::StatusOr<ReducedGrammar> ReduceGrammar(const GrammarSource& source, const 
                                              Budget& budget) {
   absl::StatusOr<ParsedSource> parsed = ParseSource(source, limits);
   if (!parsed.ok()) return parsed.status();
-  return ReduceParsed(*std::move(parsed), limits, budget);
+  return ReduceParsed(*parsed, limits, budget);
 }
 
 }  // namespace maskd

@@ -35,8 +35,8 @@ struct ReducedGrammar {
   std::vector<std::int32_t> markers = {};
 };
 
-// Reads a parsed source and runs the passes over it.
-absl::StatusOr<ReducedGrammar> ReduceParsed(ParsedSource parsed, const Limits& limits,
+// Reads a parsed source, as ReadParsed() does, and runs the passes over it.
+absl::StatusOr<ReducedGrammar> ReduceParsed(ParsedSource& parsed, const Limits& limits,
                                             Budget& budget);
 
 // ParseSource(), then the above.

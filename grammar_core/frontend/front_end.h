@@ -35,8 +35,9 @@ absl::StatusOr<ParsedSource> ParseSource(GrammarSource source, const Limits& lim
                                          const ReadContext& context = {});
 
 // Reads a parsed source by the front end of its kind. What it makes is not reduced yet: it may have
-// parts that no text matches and left recursion (compile/pipeline.h).
-absl::StatusOr<ReadResult> ReadParsed(ParsedSource parsed, const Limits& limits, Budget& budget);
+// parts that no text matches and left recursion (compile/pipeline.h). Takes the tree out of
+// `parsed`, and leaves the source there.
+absl::StatusOr<ReadResult> ReadParsed(ParsedSource& parsed, const Limits& limits, Budget& budget);
 
 // The source text in the form that its meaning depends on, for hashing: JSON (schemas, choice
 // lists) without insignificant white space, keys in their order; nothing for kinds that take no

@@ -36,28 +36,28 @@ enum class TextForm : std::uint8_t { kNone, kPlain, kJson };
 struct FrontEnd {
   absl::string_view kind;
   TextForm form;
-  absl::StatusOr<ReadResult> (*read)(ParsedSource, const Limits&, Budget&);
+  absl::StatusOr<ReadResult> (*read)(ParsedSource&, const Limits&, Budget&);
 };
 
 template <absl::StatusOr<ReadResult> (*kRead)(const GrammarSource&, const Limits&, Budget&)>
-absl::StatusOr<ReadResult> FromText(ParsedSource parsed, const Limits& limits, Budget& budget) {
+absl::StatusOr<ReadResult> FromText(ParsedSource& parsed, const Limits& limits, Budget& budget) {
   return kRead(parsed.source, limits, budget);
 }
 
 template <absl::StatusOr<ReadResult> (*kRead)(JsonDocument, const GrammarSource&, const Limits&,
                                               Budget&)>
-absl::StatusOr<ReadResult> FromJson(ParsedSource parsed, const Limits& limits, Budget& budget) {
+absl::StatusOr<ReadResult> FromJson(ParsedSource& parsed, const Limits& limits, Budget& budget) {
   return kRead(*std::move(parsed.json), parsed.source, limits, budget);
 }
 
 template <absl::StatusOr<ReadResult> (*kRead)(JsonDocument, const GrammarSource&,
                                               const ReadContext&, const Limits&, Budget&)>
-absl::StatusOr<ReadResult> FromJsonInContext(ParsedSource parsed, const Limits& limits,
+absl::StatusOr<ReadResult> FromJsonInContext(ParsedSource& parsed, const Limits& limits,
                                              Budget& budget) {
   return kRead(*std::move(parsed.json), parsed.source, parsed.context, limits, budget);
 }
 
-absl::StatusOr<ReadResult> FromChat(ParsedSource parsed, const Limits& limits, Budget& budget) {
+absl::StatusOr<ReadResult> FromChat(ParsedSource& parsed, const Limits& limits, Budget& budget) {
   return ReadChat(*parsed.chat, parsed.source, parsed.context, limits, budget);
 }
 
@@ -152,14 +152,14 @@ absl::StatusOr<ParsedSource> ParseSource(GrammarSource source, const Limits& lim
   return parsed;
 }
 
-absl::StatusOr<ReadResult> ReadParsed(ParsedSource parsed, const Limits& limits, Budget& budget) {
+absl::StatusOr<ReadResult> ReadParsed(ParsedSource& parsed, const Limits& limits, Budget& budget) {
   const absl::StatusOr<FrontEnd> front_end = FindFrontEnd(parsed.source.kind);
   if (!front_end.ok()) return front_end.status();
   // Charges for the text that a front end passes over or copies. It counts itself what it makes.
   constexpr std::size_t kBytesPerUnit = 32;
   const auto bytes = static_cast<std::int64_t>(parsed.source.text.size() / kBytesPerUnit);
   if (absl::Status s = budget.Spend(bytes); !s.ok()) return s;
-  return front_end->read(std::move(parsed), limits, budget);
+  return front_end->read(parsed, limits, budget);
 }
 
 std::string NormalText(const ParsedSource& parsed) {

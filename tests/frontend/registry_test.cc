@@ -114,7 +114,7 @@ TEST(RegistryTest, TheTextsOfSomeKindsAreParsedOnce) {
   Budget budget = Budget::Unlimited();
   ParsedSource choice = *ParseSource({"choice", "[\"a\"]"}, Limits());
   ParsedSource moved = std::move(choice);
-  const auto read = ReadParsed(std::move(moved), Limits(), budget);
+  const auto read = ReadParsed(moved, Limits(), budget);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->ir.rules[read->ir.start].name, "choice");
 }
@@ -123,7 +123,9 @@ TEST(RegistryTest, TextsArePaidForByTheirBytes) {
   const std::string text(32'000, ' ');
   for (const std::int64_t work : {900, 1'100}) {
     Budget budget(Budget::Bounds{.work = work});
-    const auto read = ReadParsed(*ParseSource({"json", text}, Limits()), Limits(), budget);
+    ParsedSource parsed = *ParseSource({"json", text}, Limits());
+    const auto read = ReadParsed(parsed, Limits(), budget);
+    EXPECT_EQ(parsed.source.text, text);
     EXPECT_EQ(read.status().code() == absl::StatusCode::kResourceExhausted, work < 1'000)
         << read.status();
   }

@@ -55,7 +55,7 @@ Said Reduce(const std::string& text, SchemaStore* store, std::int64_t work = Lim
   Budget::Bounds bounds;
   bounds.work = work;
   Budget budget(bounds);
-  const absl::StatusOr<ReducedGrammar> reduced = ReduceParsed(*std::move(parsed), limits, budget);
+  const absl::StatusOr<ReducedGrammar> reduced = ReduceParsed(*parsed, limits, budget);
   Said said = {.status = std::string(reduced.status().message()), .work = budget.spent()};
   if (!reduced.ok()) return said;
   said.ir = PrintIr(reduced->ir);
