@@ -253,6 +253,9 @@ void ByteDerivative::FillCharacters(TermId id, Work& work) {
   const PartialChar start = {AsEncode(cell).partial.spelling};
   const CharEdges& edges = characters_->LiveEdges(AsEncode(cell).characters, work);
   if (!work.ok() || AsciiCount(edges) < kFewCharacters) return;
+  // Most bytes are told by the form of the tail to lead nowhere.
+  FirstClasses::Set behind;
+  if (cell.nullable) behind = first_.Of(parts.tail);
   std::vector<TermId> targets(edges.size(), kUnknownTerm);
   std::vector<WayTables::Way> ways;
   for (int c = 0; c < classes_->count(); ++c) {
@@ -262,7 +265,7 @@ void ByteDerivative::FillCharacters(TermId id, Work& work) {
       continue;
     }
     // A byte that the tail takes as well is for DeriveSpine.
-    if (cell.nullable && Step(parts.tail, c, work) != kNothingTerm) continue;
+    if (behind[static_cast<std::size_t>(c)] && Step(parts.tail, c, work) != kNothingTerm) continue;
     const CharEdge* edge = FindEdge(edges, byte);
     TermId next = kNothingTerm;
     if (edge != nullptr) {
