@@ -8,6 +8,8 @@
 #include "grammar_core/mask/mask_store.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <utility>
 
 #include "grammar_core/mask/bit_words.h"
@@ -117,6 +119,23 @@ MaskRef MaskStore::Assemble(MaskParts parts) {
                                     : Intern(parts.ToMask(vocab_size), parts.masks);
   by_parts_.Put(key, mask);
   return mask;
+}
+
+// Told by the set and the length, as the tokens are some hundred.
+MaskRef MaskStore::WithoutLonger(const MaskRef& mask, const std::bitset<256>& set,
+                                 const RunIndex& runs, std::uint32_t most) {
+  using Words = std::array<std::uint64_t, sizeof set / sizeof(std::uint64_t)>;
+  constexpr std::uint64_t kLonger = std::uint64_t{1} << 63;  // no other key begins so
+  const auto words = std::bit_cast<Words>(set);
+  const PartsKey key = {kLonger, mask->serial(), most, words[0], words[1], words[2], words[3]};
+  MaskRef known = by_parts_.Find(
+      key, [](const auto* found) { return found == nullptr ? MaskRef() : found->lock(); });
+  if (known != nullptr) return known;
+  std::vector<TokenId> removed;
+  for (const RunToken& token : runs.LongerThan(most)) removed.push_back(token.id);
+  MaskRef fewer = Assemble({{mask}, std::move(removed), {}});
+  by_parts_.Put(key, fewer);
+  return fewer;
 }
 
 MaskStore::Known MaskStore::Find(const Hash128& chain) {

@@ -75,6 +75,11 @@ class MaskStore {
   // The stored mask of these parts, whose masks are from this store.
   MaskRef Assemble(MaskParts parts);
 
+  // The stored mask of the tokens of `mask`, which is from this store, that begin with no run of
+  // more than `most` bytes of `set`; `runs` are those of `set`.
+  MaskRef WithoutLonger(const MaskRef& mask, const std::bitset<256>& set, const RunIndex& runs,
+                        std::uint32_t most);
+
   // What is known of a chain of cell keys.
   struct Known {
     MaskRef mask;         // the mask, if this chain settles it

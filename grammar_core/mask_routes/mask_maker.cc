@@ -346,11 +346,7 @@ bool MaskMaker::MakeByLongRun(const Parts& parts, const RunIndex& runs, MaskBuil
   }
   const MaskRef all = MaskOfLongRun(parts, runs);
   if (all == nullptr) return true;
-  MaskBuilder fewer(masks_);
-  fewer.Merge(all);
-  for (const RunToken& token : longer)
-    if (all->Allows(token.id)) fewer.Forbid(token.id);
-  mask->Merge(std::move(fewer));
+  mask->Merge(longer.empty() ? all : masks_->WithoutLonger(all, set, runs, most));
   return true;
 }
 

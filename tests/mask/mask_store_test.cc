@@ -106,5 +106,31 @@ TEST_F(MaskStoreTest, HoldsWhatItMayHold) {
   EXPECT_EQ(Number(3)->serial(), serial);
 }
 
+// Runs of two bytes: told by the set and the length, whichever mask.
+TEST(MaskStoreRunsTest, WithoutLongerRunsATokenOfAShorterOneStays) {
+  std::vector<Vocabulary::Token> tokens;
+  for (const char* bytes : {" ", "  ", " \t ", "  \ta", "a", "a   ", "\t"})
+    tokens.push_back({bytes});
+  const auto vocabulary = *Vocabulary::Create("test", std::move(tokens), {});
+  const TokenIndex index(vocabulary);
+  MaskStore store(&index, kMaxBytes);
+  const auto set = std::bitset<256>().set(' ').set('\t');
+  const auto runs = store.RunsOf(set);
+  const auto mask_of = [&](const std::vector<TokenId>& ids) {
+    TokenMask mask(vocabulary->size());
+    for (const TokenId id : ids) mask.Allow(id);
+    return store.Intern(std::move(mask));
+  };
+  const MaskRef all = mask_of({0, 1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(store.WithoutLonger(all, set, *runs, 2), mask_of({0, 1, 4, 5, 6}));
+  EXPECT_EQ(store.WithoutLonger(all, set, *runs, 1), mask_of({0, 4, 5, 6}));
+  EXPECT_EQ(store.WithoutLonger(all, set, *runs, 3), all);
+  EXPECT_EQ(store.WithoutLonger(all, set, *runs, 2), mask_of({0, 1, 4, 5, 6})) << "known";
+  EXPECT_EQ(store.WithoutLonger(mask_of({2, 4}), set, *runs, 2), mask_of({4}));
+  const auto spaces = std::bitset<256>().set(' ');
+  EXPECT_EQ(store.WithoutLonger(all, spaces, *store.RunsOf(spaces), 1), mask_of({0, 2, 4, 5, 6}))
+      << "another set";
+}
+
 }  // namespace
 }  // namespace maskd
