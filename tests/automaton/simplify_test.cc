@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 #include "grammar_core/ir/ir_builder.h"
@@ -221,7 +222,8 @@ TEST(PrintTerm, CutsWhatIsLong) {
   IrBuilder b{Limits()};
   CharacterTerms terms(b, b.Chars(CharSet({{'a', 'z'}})));
   TermStore& store = *terms.store();
-  const std::string text = PrintTerm(store, Bytes(store, std::string(1000, 'a') + "b"));
+  const std::string text =
+      PrintTerm(store, Bytes(store, absl::StrCat(std::string(1000, 'a'), "b")));
   EXPECT_LT(text.size(), 6000);
 }
 
