@@ -92,7 +92,7 @@ struct TagFormat {
   FormatId tag = kNoFormat;
   // What stands in it, in order.
   FormatIds parts = {};
-  // Of kTag and kStructure; the bounds are null for others. Tags of tools mostly have one.
+  // Of kTag and kStructure; the bounds are null for others. Tags of tools mostly share theirs.
   std::string begin = {};
   std::shared_ptr<const TagBounds> bounds = nullptr;
   // Whether it has no end itself, so that a tag around it needs one.
