@@ -99,8 +99,8 @@ function(maskd_program name)
   maskd_warnings(${name})
 endfunction()
 
-# maskd_precompile_headers(TARGET): with MASKD_PRECOMPILE_TESTS it finds the headers of tests read. It must be compiled
-# as they were, but for its macros.
+# maskd_precompile_headers(TARGET): with MASKD_PRECOMPILE_TESTS it finds the headers of tests read. Its macros aside,
+# it must be compiled as they were.
 function(maskd_precompile_headers target)
   if(NOT MASKD_PRECOMPILE_TESTS)
     return()

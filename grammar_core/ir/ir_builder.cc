@@ -261,7 +261,7 @@ void IrBuilder::Charge(std::size_t units) {
 }
 
 std::string& IrBuilder::BeginKey(IrKind kind) {
-  key_.assign(1, static_cast<char>(kind));
+  key_ = PoolKey(kind, std::move(key_));
   return key_;
 }
 

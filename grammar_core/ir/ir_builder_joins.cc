@@ -45,7 +45,7 @@ bool IsSequence(const GrammarIr& ir, absl::Span<const NodeId> nodes) {
   return true;
 }
 
-// `nodes`, with the factors of those that are sequences in their places.
+// `nodes`, where the factors of a sequence stand in its place, and the empty text nowhere.
 using Factors = absl::InlinedVector<NodeId, 16>;
 Factors FactorsOf(const GrammarIr& ir, absl::Span<const NodeId> nodes) {
   Factors factors;

@@ -20,14 +20,12 @@ void AppendText(const std::u32string& text, std::string* key) {
 }
 
 // The key of a pool entry begins with its kind, so that one map serves all pools.
-std::string PoolKey(IrKind kind) { return std::string(1, static_cast<char>(kind)); }
-
-namespace {
-
-std::string BegunKey(IrKind kind, std::string memory) {
+std::string PoolKey(IrKind kind, std::string memory) {
   memory.assign(1, static_cast<char>(kind));
   return memory;
 }
+
+namespace {
 
 void AppendNumbers(const std::vector<std::uint32_t>& values, std::string* key) {
   AppendNumber(static_cast<std::uint32_t>(values.size()), key);
@@ -57,7 +55,7 @@ void AppendMember(const ObjectSpec::Member& member, std::string* key) {
 std::string ObjectKey(const ObjectSpec& spec, std::string memory) {
   constexpr std::size_t kFixedBytes = 64;
   constexpr std::size_t kBytesAMember = 32;
-  std::string key = BegunKey(IrKind::kObject, std::move(memory));
+  std::string key = PoolKey(IrKind::kObject, std::move(memory));
   key.reserve(kFixedBytes + kBytesAMember * (spec.members.size() + spec.others.size()));
   for (const std::uint32_t number : {spec.space, spec.space_after_colon(), spec.space_after_comma(),
                                      spec.min_members, spec.max_members, spec.indent}) {
@@ -84,7 +82,7 @@ std::string NumberKey(const NumberSpec& spec, std::string memory) {
   const auto& [intervals, multiple_of, not_multiple_of, integer_digits, fraction_digits,
                exponent_digits, notation] = spec;
   constexpr std::size_t kUsualBytes = 96;
-  std::string key = BegunKey(IrKind::kNumber, std::move(memory));
+  std::string key = PoolKey(IrKind::kNumber, std::move(memory));
   key.reserve(kUsualBytes);
   key.push_back(static_cast<char>(notation));
   AppendNumber(integer_digits, &key);

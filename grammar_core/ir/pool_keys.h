@@ -12,15 +12,16 @@
 
 namespace maskd {
 
-// The beginning of a key.
-std::string PoolKey(IrKind kind);
+// The beginning of a key. What `memory` holds does not matter, here and below: who makes many keys
+// gives that of the last one.
+std::string PoolKey(IrKind kind, std::string memory = {});
 
 // What may follow it; texts carry their length.
 void AppendNumber(std::uint32_t value, std::string* key);
 void AppendText(absl::string_view text, std::string* key);
 void AppendText(const std::u32string& text, std::string* key);
 
-// Whole keys. What `memory` holds does not matter: who makes many keys gives that of the last one.
+// Whole keys.
 std::string ObjectKey(const ObjectSpec& spec, std::string memory = {});
 std::string TokensKey(const TokenSpec& spec);
 std::string NumberKey(const NumberSpec& spec, std::string memory = {});
