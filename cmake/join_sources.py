@@ -19,7 +19,7 @@ name that a header of the other has for a function: where both are seen, the nam
 With --large a private name gets another one by #define while its source is read, so that it meets nobody.
 All headers come first then, and are not touched. A name that stands behind `.`, `->` or `::` in its source,
 or anywhere in one of its headers, keeps its name, and clashes as it does without --large. So does a function that
-is called for the type of its argument, and whatever a test is named by.
+is called for the type of its argument, which clashes with none as that type has another name, and whatever a test is named by.
 """
 
 import functools
@@ -197,7 +197,8 @@ class Sources:
         """What has to be known of a source to let it stand beside others."""
         shown, types = (frozenset().union(*map(names, self.headers(path))) for names in (self.shown, self.types))
         renamed = self.renamed(path)
-        private = {name: origin for name, origin in self.private(path).items() if name not in renamed}
+        private = {name: origin for name, origin in self.private(path).items()
+                   if name not in renamed and not (self.large and name in BY_ARGUMENT)}
         return Names(private, self.words(path) - renamed, shown, types)
 
     def joined(self, paths):

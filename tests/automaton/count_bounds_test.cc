@@ -13,7 +13,7 @@ namespace maskd {
 namespace {
 
 // Up to `most` words of letters, each with a space behind it.
-NodeId Words(IrBuilder& b, std::uint32_t most) {
+NodeId WordsOf(IrBuilder& b, std::uint32_t most) {
   const NodeId letters = b.Repeat(b.Chars(CharSet({{'a', 'z'}})), 1, kUnbounded);
   return b.Repeat(b.Concat({letters, b.Text(" ")}), 0, most);
 }
@@ -50,7 +50,7 @@ std::u32string Rounds(int count) {
 
 TEST_F(CountBoundsTest, TheTermIsBetweenThem) {
   IrBuilder b{Limits()};
-  Make(b, Words(b, 93));
+  Make(b, WordsOf(b, 93));
   ASSERT_TRUE(bounds_.has_value());
   for (int rounds = 0; rounds <= 100; ++rounds) {
     EXPECT_EQ(Holds(term_, Rounds(rounds)), rounds <= 93) << rounds;
@@ -65,8 +65,8 @@ TEST_F(CountBoundsTest, TheTermIsBetweenThem) {
 // So one pair serves all the states of a long count.
 TEST_F(CountBoundsTest, LongCountsShareThem) {
   IrBuilder b{Limits()};
-  const NodeId one_less = Words(b, 92);
-  Make(b, b.Alt({Words(b, 93), one_less}));
+  const NodeId one_less = WordsOf(b, 92);
+  Make(b, b.Alt({WordsOf(b, 93), one_less}));
   const auto bounds = BoundCounts(terms_->store(), terms_->Lower(one_less));
   ASSERT_TRUE(bounds.has_value() && bounds_.has_value());
   EXPECT_EQ(bounds->fewer, bounds_->fewer);
@@ -75,7 +75,7 @@ TEST_F(CountBoundsTest, LongCountsShareThem) {
 
 TEST_F(CountBoundsTest, WhatIsNeededStays) {
   IrBuilder b{Limits()};
-  Make(b, b.Concat({Words(b, 93), b.Text("end")}));
+  Make(b, b.Concat({WordsOf(b, 93), b.Text("end")}));
   ASSERT_TRUE(bounds_.has_value());
   for (const CharTerm bound : {bounds_->fewer, bounds_->more}) {
     EXPECT_FALSE(Holds(bound, U"ab "));
@@ -85,7 +85,7 @@ TEST_F(CountBoundsTest, WhatIsNeededStays) {
 
 TEST_F(CountBoundsTest, ASmallCountHasNone) {
   IrBuilder b{Limits()};
-  Make(b, Words(b, 3));
+  Make(b, WordsOf(b, 3));
   EXPECT_EQ(bounds_, std::nullopt);
 }
 
@@ -99,7 +99,7 @@ TEST_F(CountBoundsTest, ACountOfSingleCharactersHasNone) {
 // A complement grows where its part shrinks.
 TEST_F(CountBoundsTest, ACountBelowAComplementIsKept) {
   IrBuilder b{Limits()};
-  Make(b, b.And({b.Not(Words(b, 93)), b.Repeat(b.AnyChar(), 1, kUnbounded)}));
+  Make(b, b.And({b.Not(WordsOf(b, 93)), b.Repeat(b.AnyChar(), 1, kUnbounded)}));
   EXPECT_EQ(bounds_, std::nullopt);
 }
 

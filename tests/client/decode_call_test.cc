@@ -33,8 +33,8 @@ v1::DecodeRequest StepOf(std::uint64_t number, std::size_t bytes = 0) {
   return request;
 }
 
-absl::Status Write(DecodeCall& call, const v1::DecodeRequest& request,
-                   SteadyTime deadline = Soon()) {
+absl::Status WriteNow(DecodeCall& call, const v1::DecodeRequest& request,
+                      SteadyTime deadline = Soon()) {
   return call.Write(request, request.ByteSizeLong(), deadline);
 }
 
@@ -65,7 +65,7 @@ std::unique_ptr<DecodeCall> StartOn(const ScriptedServer& server) {
 TEST(DecodeCallTest, MessagesGoBothWaysInOrderUntilItIsFinished) {
   const ScriptedServer server({.decode = Echo});
   const auto call = StartOn(server);
-  for (std::uint64_t i = 1; i <= 50; ++i) ASSERT_TRUE(Write(*call, StepOf(i)).ok());
+  for (std::uint64_t i = 1; i <= 50; ++i) ASSERT_TRUE(WriteNow(*call, StepOf(i)).ok());
   for (std::uint64_t i = 1; i <= 50; ++i) {
     grpc::ByteBuffer bytes;
     ASSERT_TRUE(call->Read(bytes, Soon(), i % 2 == 0 ? Soon() : SteadyTime::LongAgo()).ok());
@@ -75,7 +75,7 @@ TEST(DecodeCallTest, MessagesGoBothWaysInOrderUntilItIsFinished) {
   EXPECT_TRUE(call->Finish(Soon()).ok()) << "again";
   grpc::ByteBuffer bytes;
   EXPECT_TRUE(absl::IsCancelled(call->Read(bytes, Soon(), SteadyTime::LongAgo())));
-  EXPECT_TRUE(absl::IsCancelled(Write(*call, StepOf(51))));
+  EXPECT_TRUE(absl::IsCancelled(WriteNow(*call, StepOf(51))));
 }
 
 TEST(DecodeCallTest, AnInterruptEndsTheReadOfNowOrTheNextOne) {
@@ -92,7 +92,7 @@ TEST(DecodeCallTest, AnInterruptEndsTheReadOfNowOrTheNextOne) {
   other.join();
   ASSERT_TRUE(waited.ok()) << waited.status();
   EXPECT_FALSE(*waited);
-  ASSERT_TRUE(Write(*call, StepOf(7)).ok());
+  ASSERT_TRUE(WriteNow(*call, StepOf(7)).ok());
   const auto read = call->ReadUntilInterrupted(bytes);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_TRUE(*read);
@@ -108,13 +108,13 @@ TEST(DecodeCallTest, AWriteThatDoesNotLeaveInTimeIsTheEnd) {
     return grpc::Status::OK;
   }});
   const auto call = StartOn(server);
-  ASSERT_TRUE(Write(*call, StepOf(1, 3 << 20)).ok());
+  ASSERT_TRUE(WriteNow(*call, StepOf(1, 3 << 20)).ok());
   absl::Status written;
   for (std::uint64_t i = 2; i < 100 && written.ok(); ++i)
-    written = Write(*call, StepOf(i, 3 << 20), SteadyTime::Now() + absl::Milliseconds(50));
+    written = WriteNow(*call, StepOf(i, 3 << 20), SteadyTime::Now() + absl::Milliseconds(50));
   EXPECT_TRUE(absl::IsDeadlineExceeded(written)) << written;
   // Later calls give the same, however long they might wait.
-  EXPECT_EQ(Write(*call, StepOf(100), SteadyTime::Never()), written);
+  EXPECT_EQ(WriteNow(*call, StepOf(100), SteadyTime::Never()), written);
   grpc::ByteBuffer bytes;
   EXPECT_EQ(call->Read(bytes, SteadyTime::Never(), SteadyTime::LongAgo()), written);
   EXPECT_EQ(call->ReadUntilInterrupted(bytes).status(), written);
@@ -130,9 +130,9 @@ TEST(DecodeCallTest, NothingIsWrittenBehindTheGoodbye) {
     return grpc::Status::OK;
   }});
   const auto call = StartOn(server);
-  ASSERT_TRUE(Write(*call, StepOf(1)).ok());
+  ASSERT_TRUE(WriteNow(*call, StepOf(1)).ok());
   EXPECT_TRUE(absl::IsDeadlineExceeded(call->Finish(SteadyTime::Now() + absl::Milliseconds(20))));
-  EXPECT_TRUE(absl::IsCancelled(Write(*call, StepOf(2))));
+  EXPECT_TRUE(absl::IsCancelled(WriteNow(*call, StepOf(2))));
   over.Notify();
   EXPECT_TRUE(call->Finish(Soon()).ok());
 }
@@ -150,13 +150,13 @@ TEST(DecodeCallTest, GoesWhateverIsUnderWay) {
   {
     DecodeCall call(channel, true);
     ASSERT_TRUE(call.Start(Soon()).ok());
-    ASSERT_TRUE(Write(call, StepOf(1, 3 << 20)).ok());
+    ASSERT_TRUE(WriteNow(call, StepOf(1, 3 << 20)).ok());
     call.Interrupt();
   }
   {
     DecodeCall call(MakeChannel("unix:/nonexistent/maskd.sock", kMessageBytes), true);
     EXPECT_TRUE(absl::IsUnavailable(call.Start(Soon())));
-    EXPECT_TRUE(absl::IsUnavailable(Write(call, StepOf(1))));
+    EXPECT_TRUE(absl::IsUnavailable(WriteNow(call, StepOf(1))));
     EXPECT_TRUE(absl::IsUnavailable(call.Finish(Soon())));
   }
   over.Notify();

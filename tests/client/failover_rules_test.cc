@@ -34,7 +34,7 @@ constexpr TokenId kDeadly = 66;  // ends the server that is given it
 constexpr RowId kLeave = 99;     // a row whose opening ends a server that may be left
 
 // What a server is, and what it was sent.
-struct Server {
+struct ModelServer {
   std::string hash = "h1";
   int size = 257;
   std::string format = "f1";
@@ -64,7 +64,7 @@ void Answer(RowId row, std::uint32_t tokens, const std::string& grammar_id,
   reply.add_positions()->set_full(true);
 }
 
-bool Ends(const Server& server, const v1::Step& step) {
+bool Ends(const ModelServer& server, const v1::Step& step) {
   for (const v1::RowUpdate& update : step.rows()) {
     for (const TokenId token : update.tokens())
       if (token == kDeadly) return true;
@@ -75,7 +75,7 @@ bool Ends(const Server& server, const v1::Step& step) {
 }
 
 // Whether it refuses to open rows for load; then it says so of each.
-bool Refuses(Server& server, const v1::Step& step, v1::DecodeResponse& response) {
+bool Refuses(ModelServer& server, const v1::Step& step, v1::DecodeResponse& response) {
   const absl::MutexLock lock(&server.mutex);
   if (step.open().empty() || std::ssize(server.refused_at) >= server.refusals) return false;
   server.refused_at.push_back(SteadyTime::Now());
@@ -92,7 +92,7 @@ bool Refuses(Server& server, const v1::Step& step, v1::DecodeResponse& response)
 }
 
 // Takes every token of every row that it knows.
-grpc::Status Serve(Server& server, ServerStream& stream) {
+grpc::Status Serve(ModelServer& server, ServerStream& stream) {
   v1::DecodeRequest request;
   stream.Read(&request);
   v1::DecodeResponse welcome;
@@ -188,7 +188,7 @@ class FailoverRulesTest : public testing::Test {
   }
 
   void Restart(int i) {
-    Server& server = servers_[i];
+    ModelServer& server = servers_[i];
     running_[i] = std::make_unique<ScriptedServer>(
         Script{.decode = [&server](ServerStream& to) { return Serve(server, to); }},
         absl::StrCat(".", i));
@@ -220,7 +220,7 @@ class FailoverRulesTest : public testing::Test {
     return step;
   }
 
-  Server servers_[3];
+  ModelServer servers_[3];
   std::vector<std::string> between_;  // addresses behind the first server's
   std::unique_ptr<ScriptedServer> running_[3];
   std::unique_ptr<FailoverStream> stream_;
@@ -405,7 +405,7 @@ TEST_F(FailoverRulesTest, SubmittingWaitsForNoServer) {
 }
 
 TEST(FailoverSpreadTest, StreamsBeginAtDifferentServersUnlessToldNotTo) {
-  Server server;
+  ModelServer server;
   const Script script = {.decode = [&server](ServerStream& to) { return Serve(server, to); }};
   const ScriptedServer first(script, ".first");
   const ScriptedServer second(script, ".second");

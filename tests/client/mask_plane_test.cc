@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kRows = 5;
 constexpr int kPositions = 2;
-constexpr int kWords = 65;
-constexpr int kRowWords = kWords + 2;
+constexpr int kPlaneWords = 65;
+constexpr int kRowWords = kPlaneWords + 2;
 constexpr int kSlots = 3;
 
 // The server of one stream, which says any masks in any forms.
@@ -26,7 +26,7 @@ class AnyServer {
  public:
   AnyServer(int vocab_size, std::uint64_t seed) : vocab_size_(vocab_size), random_(seed) {
     v1::Welcome welcome;
-    welcome.set_mask_words(kWords);
+    welcome.set_mask_words(kPlaneWords);
     welcome.mutable_tokenizer()->set_vocab_size(static_cast<std::uint32_t>(vocab_size));
     welcome.set_dictionary_size(kSlots);
     reader_ = std::make_unique<ReplyReader>(welcome);
@@ -80,7 +80,7 @@ class AnyServer {
   }
 
   void SayWords(v1::Position* position) {
-    std::vector<std::uint32_t> words(kWords);
+    std::vector<std::uint32_t> words(kPlaneWords);
     for (std::uint32_t& word : words) word = static_cast<std::uint32_t>(random_());
     position->set_dense(words.data(), words.size() * sizeof(words[0]));
     Keep(position);
@@ -122,8 +122,8 @@ class MaskPlaneTest : public testing::TestWithParam<int> {
 // that nothing is said of, and sometimes something else has written to all of them.
 TEST_P(MaskPlaneTest, HasWhatIsCopied) {
   const int positions = GetParam();
-  AnyServer one(kWords * 32 - 5, 1);
-  AnyServer other(kWords * 32 - 9, 2);
+  AnyServer one(kPlaneWords * 32 - 5, 1);
+  AnyServer other(kPlaneWords * 32 - 9, 2);
   for (int step = 0; step < 3'000; ++step) {
     AnyServer& server = step % 3 == 2 ? other : one;
     const StepResult& result = server.Step();
@@ -141,7 +141,7 @@ TEST_P(MaskPlaneTest, HasWhatIsCopied) {
 INSTANTIATE_TEST_SUITE_P(Positions, MaskPlaneTest, testing::Values(1, kPositions));
 
 TEST_F(MaskPlaneTest, RefusesBeforeAnythingIsWritten) {
-  AnyServer server(kWords * 32, 3);
+  AnyServer server(kPlaneWords * 32, 3);
   const StepResult& result = server.Step();
   const std::vector<RowId> unknown = {server.order().front(), kRows};
   EXPECT_TRUE(absl::IsNotFound(plane_.Write(result, unknown)));

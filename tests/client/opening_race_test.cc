@@ -16,7 +16,7 @@ namespace {
 
 constexpr absl::Duration kPatience = absl::Seconds(60);
 
-std::unique_ptr<MaskStream::Opening> Begin(const std::string& address) {
+std::unique_ptr<MaskStream::Opening> BeginCall(const std::string& address) {
   return std::make_unique<MaskStream::Opening>(
       address, 4 << 20, StreamOptions{.logits_width = 32, .open_timeout = kPatience});
 }
@@ -43,7 +43,7 @@ grpc::Status Ignore(ServerStream& stream) {
 }
 
 TEST(OpeningRaceTest, EachServerThatIsNotThereIsTold) {
-  OpeningRace race({"unix:/no/such/a", "unix:/no/such/b"}, &Begin);
+  OpeningRace race({"unix:/no/such/a", "unix:/no/such/b"}, &BeginCall);
   for (const std::string address : {"unix:/no/such/a", "unix:/no/such/b"}) {
     EXPECT_FALSE(race.is_over());
     const auto attempt = race.Next(SteadyTime::Now() + kPatience);
@@ -58,7 +58,7 @@ TEST(OpeningRaceTest, EachServerThatIsNotThereIsTold) {
 TEST(OpeningRaceTest, ASilentServerIsNotWaitedFor) {
   const ScriptedServer silent({.decode = &Ignore}, ".race_silent");
   const ScriptedServer other({.decode = &Greet}, ".race_other");
-  OpeningRace race({silent.address(), other.address()}, &Begin);
+  OpeningRace race({silent.address(), other.address()}, &BeginCall);
   const auto attempt = race.Next(SteadyTime::Now() + kPatience);
   ASSERT_TRUE(attempt.has_value());
   EXPECT_EQ(attempt->address, other.address());
@@ -68,7 +68,7 @@ TEST(OpeningRaceTest, ASilentServerIsNotWaitedFor) {
 
 TEST(OpeningRaceTest, NobodyAnswersBeforeTheDeadline) {
   const ScriptedServer silent({.decode = &Ignore}, ".race_silent");
-  OpeningRace race({silent.address()}, &Begin);
+  OpeningRace race({silent.address()}, &BeginCall);
   EXPECT_FALSE(race.Next(SteadyTime::Now() + absl::Milliseconds(20)).has_value());
   EXPECT_FALSE(race.is_over());
 }

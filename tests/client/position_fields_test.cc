@@ -19,16 +19,16 @@ namespace {
 
 using Random = std::mt19937_64;
 
-constexpr std::size_t kWords = 2;
+constexpr std::size_t kFieldWords = 2;
 
 class PositionFieldsTest : public testing::Test {
  protected:
-  PositionFieldsTest() { storage_.pool = std::make_unique<WordPool>(kWords); }
+  PositionFieldsTest() { storage_.pool = std::make_unique<WordPool>(kFieldWords); }
 
   bool Read(const std::string& bytes) {
     storage_.Clear();
     WireInput in(bytes);
-    return ReadPosition(in, kWords, storage_, fields_);
+    return ReadPosition(in, kFieldWords, storage_, fields_);
   }
 
   // That the fields are those of the message.
@@ -50,7 +50,7 @@ class PositionFieldsTest : public testing::Test {
     switch (position.form_case()) {
       case v1::Position::kDense:
         EXPECT_EQ(fields_.dense_bytes, static_cast<int>(position.dense().size()));
-        ASSERT_EQ(fields_.words.size(), position.dense().size() == 8 ? kWords : 0);
+        ASSERT_EQ(fields_.words.size(), position.dense().size() == 8 ? kFieldWords : 0);
         if (!fields_.words.empty())
           EXPECT_EQ(std::memcmp(fields_.words.data(), position.dense().data(), 8), 0);
         break;

@@ -28,22 +28,22 @@ std::string MakeBytes(std::mt19937& random) {
 
 // What a value is, and how many bytes are left behind it; nothing where there is none.
 template <typename Value>
-using Read = std::optional<std::pair<Value, std::size_t>>;
+using Taken = std::optional<std::pair<Value, std::size_t>>;
 
 template <typename Value, typename ReadValue>
-Read<Value> ReadHere(const std::string& bytes, ReadValue read) {
+Taken<Value> ReadHere(const std::string& bytes, ReadValue read) {
   WireInput in(bytes);
   Value value = {};
-  return read(in, value) ? Read<Value>({value, in.left()}) : std::nullopt;
+  return read(in, value) ? Taken<Value>({value, in.left()}) : std::nullopt;
 }
 template <typename Value, typename ReadValue>
-Read<Value> ReadByProtobuf(const std::string& bytes, ReadValue read) {
+Taken<Value> ReadByProtobuf(const std::string& bytes, ReadValue read) {
   const auto size = static_cast<int>(bytes.size());
   ProtobufInput in(reinterpret_cast<const std::uint8_t*>(bytes.data()), size);
   in.PushLimit(size);
   Value value = {};
   if (!read(in, value)) return std::nullopt;
-  return Read<Value>({value, static_cast<std::size_t>(in.BytesUntilLimit())});
+  return Taken<Value>({value, static_cast<std::size_t>(in.BytesUntilLimit())});
 }
 
 void ExpectTheSame(const std::string& bytes) {

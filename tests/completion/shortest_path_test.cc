@@ -35,16 +35,16 @@ std::optional<int> FewestBytes(PrefixOracle* oracle, PrefixOracle::State state) 
   return std::nullopt;
 }
 
-struct Row {
+struct PathRow {
   const char* name;
   const char* kind;
   const char* grammar;
   std::vector<const char*> texts;
 };
 
-void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
+void PrintTo(const PathRow& row, std::ostream* out) { *out << row.name; }
 
-class ShortestPathTest : public testing::TestWithParam<Row> {
+class ShortestPathTest : public testing::TestWithParam<PathRow> {
  protected:
   SmallGrammar grammar_{GetParam().kind, GetParam().grammar};
   PrefixOracle oracle_{grammar_.ir()};
@@ -81,7 +81,7 @@ TEST_P(ShortestPathTest, IsSoLongAsSmallestCompletionSays) {
 
 INSTANTIATE_TEST_SUITE_P(
     Grammars, ShortestPathTest,
-    testing::ValuesIn(std::vector<Row>{
+    testing::ValuesIn(std::vector<PathRow>{
         {"Literal", "regex", "hello|help me", {"", "hel", "help", "hello"}},
         {"Count", "regex", "(ab){3,9}c?", {"", "a", "ababa", "abababab"}},
         {"Object",

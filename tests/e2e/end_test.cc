@@ -26,7 +26,7 @@ using testing::AnyOf;
 using testing::HasSubstr;
 
 // Far above --drain_ms and a second, for a busy machine; far below what the work takes.
-constexpr int kPatience = 8;
+constexpr int kMostSeconds = 8;
 
 const ServerProgram::Options kShortDrain = {
     .flags = {"--drain_ms=200", "--max_reply_bytes=2147483647"}};
@@ -73,7 +73,7 @@ std::vector<std::string> UnlimitedFlags() {
 
 void ExpectEndsInTime(ServerProgram* program) {
   program->Signal(SIGTERM);
-  EXPECT_THAT(program->Wait(kPatience), AnyOf(0, ExitGuard::kOverrun)) << program->Log();
+  EXPECT_THAT(program->Wait(kMostSeconds), AnyOf(0, ExitGuard::kOverrun)) << program->Log();
 }
 
 TEST(EndTest, ALongStepDoesNotOutliveTheDrain) {
@@ -159,7 +159,7 @@ TEST_F(LongPreloadTest, TheEndDoesNotWaitForAStart) {
   while (program_->Log().find(" tokenizer ") == std::string::npos)
     absl::SleepFor(absl::Milliseconds(1));
   program_->Signal(SIGTERM);
-  EXPECT_EQ(program_->Wait(kPatience), 0) << program_->Log();
+  EXPECT_EQ(program_->Wait(kMostSeconds), 0) << program_->Log();
 }
 
 TEST_F(LongPreloadTest, TheEndDoesNotWaitForAReload) {

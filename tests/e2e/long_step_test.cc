@@ -14,9 +14,9 @@ namespace {
 // Long beside a plain step, and far from the streams' deadline: under AddressSanitizer each mask
 // takes some thirty times as long.
 #if defined(__SANITIZE_ADDRESS__)
-constexpr int kRows = 10;
+constexpr int kLongRows = 10;
 #else
-constexpr int kRows = 80;
+constexpr int kLongRows = 80;
 #endif
 constexpr int kDrafts = 300;
 
@@ -24,7 +24,7 @@ constexpr int kDrafts = 300;
 v1::Step Opening() {
   v1::Step step;
   step.set_wait_for_compile_ms(10'000);
-  for (int row = 1; row <= kRows; ++row) {
+  for (int row = 1; row <= kLongRows; ++row) {
     *step.add_open() = OpenOf(static_cast<std::uint64_t>(row), "json_schema",
                               R"({"type":"array","uniqueItems":true,"items":{"type":"string"}})");
   }
@@ -36,7 +36,7 @@ v1::Step Guessing() {
   std::string guessed = "[";
   for (int i = 0; std::ssize(guessed) < kDrafts; ++i) guessed += "\"a" + std::to_string(i) + "\",";
   v1::Step step;
-  for (int row = 1; row <= kRows; ++row) {
+  for (int row = 1; row <= kLongRows; ++row) {
     v1::RowUpdate& update = *step.add_rows();
     update.set_row(static_cast<std::uint64_t>(row));
     for (const char byte : guessed) update.mutable_drafts()->add_tokens(byte);

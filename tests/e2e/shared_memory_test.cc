@@ -34,7 +34,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr absl::Duration kPatience = absl::Seconds(30);
+constexpr absl::Duration kMostWait = absl::Seconds(30);
 
 v1::DecodeRequest AskingHello(std::uint32_t width = 257) {
   v1::DecodeRequest hello;
@@ -58,7 +58,7 @@ ring::RingSizes SizesOf(const v1::SharedMemory& offer) {
 absl::StatusOr<ring::UniqueFd> FetchFrom(const RunningServer& running,
                                          const v1::SharedMemory& offer) {
   return ring::Fetch(running.memory_at(Via::kMemory) + offer.socket_suffix(), offer.token(),
-                     kPatience);
+                     kMostWait);
 }
 
 absl::StatusOr<ring::SharedMemory> MapFrom(const RunningServer& running,
@@ -175,7 +175,7 @@ struct KeptStream {
   }
 
   bool Receive() {
-    for (const absl::Time end = absl::Now() + kPatience; absl::Now() < end;) {
+    for (const absl::Time end = absl::Now() + kMostWait; absl::Now() < end;) {
       const auto message = channel->TryRead();
       if (!message.ok()) return false;
       if (message->has_value()) return true;
@@ -226,7 +226,7 @@ TEST(MemoryStreamTest, EndsWithItsClient) {
   const RunningServer running(config);
   for (int i = 0; i < 5; ++i) {
     bool opened = false;
-    for (const absl::Time end = absl::Now() + kPatience; !opened && absl::Now() < end;) {
+    for (const absl::Time end = absl::Now() + kMostWait; !opened && absl::Now() < end;) {
       TestStream stream(running.channel(), running.memory_at(Via::kMemory));
       stream.Send(AskingHello());
       v1::DecodeResponse response;
@@ -257,7 +257,7 @@ class RawMemoryTest : public testing::Test {
   }
 
   bool Receive(v1::DecodeResponse* reply) {
-    for (const absl::Time end = absl::Now() + kPatience; absl::Now() < end;) {
+    for (const absl::Time end = absl::Now() + kMostWait; absl::Now() < end;) {
       const auto message = channel_->TryRead();
       if (!message.ok()) return false;
       if (message->has_value()) return reply->ParseFromString(std::string(**message));

@@ -17,13 +17,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kRows = 512;
+constexpr int kUnreadRows = 512;
 constexpr int kSteps = 20'000;  // more than all buffers between the two hold
 constexpr milliseconds kQuiet{500};
 
-v1::Step OpenRows() {
+v1::Step OpenUnread() {
   v1::Step step = OpeningStep(OpenOf(0, "choice", R"(["abc"])"));
-  for (std::uint64_t row = 1; row < kRows; ++row)
+  for (std::uint64_t row = 1; row < kUnreadRows; ++row)
     *step.add_open() = OpenOf(row, "choice", R"(["abc"])");
   return step;
 }
@@ -31,7 +31,8 @@ v1::Step OpenRows() {
 v1::DecodeRequest AskForAllRows(int number) {
   v1::DecodeRequest request;
   request.mutable_step()->set_step(static_cast<std::uint64_t>(number));
-  for (std::uint64_t row = 0; row < kRows; ++row) request.mutable_step()->add_rows()->set_row(row);
+  for (std::uint64_t row = 0; row < kUnreadRows; ++row)
+    request.mutable_step()->add_rows()->set_row(row);
   return request;
 }
 
@@ -48,7 +49,7 @@ TEST(SlowReaderTest, IsNotReadFromUntilItReads) {
   const RunningServer running;
   TestStream stream(ConnectTo(running.address()));
   stream.Greet();
-  stream.Run(OpenRows());
+  stream.Run(OpenUnread());
   std::atomic<int> sent = 0;
   std::atomic<bool> stop = false;
   std::thread sender([&] {
@@ -62,7 +63,7 @@ TEST(SlowReaderTest, IsNotReadFromUntilItReads) {
     v1::DecodeResponse response;
     for (; stream.Read(&response); ++received) {
       EXPECT_EQ(response.step().step(), static_cast<std::uint64_t>(2 + received));
-      EXPECT_EQ(response.step().rows_size(), kRows);
+      EXPECT_EQ(response.step().rows_size(), kUnreadRows);
     }
   });
   stop = true;
@@ -90,7 +91,7 @@ TEST(SlowReaderTest, HasNoPlaceForEverWhereIdleStreamsHaveNone) {
   const RunningServer running(config);
   TestStream stream(ConnectTo(running.address()));
   stream.Greet();
-  stream.Run(OpenRows());
+  stream.Run(OpenUnread());
   std::thread sender([&] {
     for (int sent = 0; sent < kSteps && stream.Send(AskForAllRows(2 + sent));) ++sent;
   });
@@ -109,10 +110,10 @@ TEST(SlowReaderTest, FewRepliesWaitForIt) {
   const RunningServer running;
   TestStream stream(ConnectTo(running.address()));
   stream.Greet();
-  stream.Run(OpenRows());
+  stream.Run(OpenUnread());
   const std::int64_t reply = [&] {
     v1::Step step;
-    for (std::uint64_t row = 0; row < kRows; ++row) step.add_rows()->set_row(row);
+    for (std::uint64_t row = 0; row < kUnreadRows; ++row) step.add_rows()->set_row(row);
     return static_cast<std::int64_t>(stream.Run(step).ByteSizeLong());
   }();
   std::atomic<int> sent = 0;
@@ -143,7 +144,7 @@ TEST(SlowReaderTest, DoesNotHoldUpTheEndOfTheServer) {
   RunningServer running(config);
   TestStream stream(ConnectTo(running.address()));
   stream.Greet();
-  stream.Run(OpenRows());
+  stream.Run(OpenUnread());
   std::atomic<int> sent = 0;
   std::thread sender([&] {
     while (sent < kSteps && stream.Send(AskForAllRows(2 + sent))) ++sent;

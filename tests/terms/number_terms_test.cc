@@ -21,7 +21,7 @@ GrammarIr IrOf(absl::string_view schema) {
 }
 
 // What `text` leads to from the start of the grammar's one number; kNothingTerm where it is none.
-TermId Behind(EngineParts* parts, absl::string_view text) {
+TermId BehindText(EngineParts* parts, absl::string_view text) {
   TermId at = parts->numbers.Start(0);
   for (const char byte : text) {
     const Term& term = parts->store.term(at);
@@ -47,7 +47,7 @@ TEST(NumberTermsTest, ATextIsWholeWhereItsNumberIsOneOfTheValues) {
       std::string text;
       for (std::size_t length = 1 + random() % 5; length > 0; --length)
         text += letters[random() % letters.size()];
-      const TermId at = Behind(&parts, text);
+      const TermId at = BehindText(&parts, text);
       const bool is_whole = at != kNothingTerm && parts.store.term(at).nullable;
       ASSERT_EQ(is_whole, IsNumberOf(ir.numbers[0], text)) << schema << " " << text;
       if (at == kNothingTerm) {
@@ -65,19 +65,19 @@ TEST(NumberTermsTest, ATextIsWholeWhereItsNumberIsOneOfTheValues) {
 TEST(NumberTermsTest, DigitsThatLeaveTheSameAreOneTerm) {
   const GrammarIr ir = IrOf(R"({"type":"integer","multipleOf":7})");
   EngineParts parts(ir);
-  EXPECT_EQ(Behind(&parts, "8"), Behind(&parts, "1"));
-  EXPECT_NE(Behind(&parts, "9"), Behind(&parts, "1"));
+  EXPECT_EQ(BehindText(&parts, "8"), BehindText(&parts, "1"));
+  EXPECT_NE(BehindText(&parts, "9"), BehindText(&parts, "1"));
 }
 
 TEST(NumberTermsTest, AStateOfAnotherAutomatonIsAdoptedOnce) {
   const GrammarIr ir = IrOf(R"({"type":"integer","multipleOf":7})");
   EngineParts from(ir);
   EngineParts to(ir);
-  const TermId there = Behind(&from, "123");
+  const TermId there = BehindText(&from, "123");
   const auto [number, state] = AsNumber(from.store.term(there));
   const std::uint32_t adopted = to.numbers.Adopt(from.numbers, number, state);
   EXPECT_EQ(to.numbers.Adopt(from.numbers, number, state), adopted);
-  const TermId here = Behind(&to, "123");
+  const TermId here = BehindText(&to, "123");
   EXPECT_EQ(AsNumber(to.store.term(here)).state, adopted);
   EXPECT_TRUE(to.store.KeyOf(here) == from.store.KeyOf(there));
 }
@@ -85,9 +85,9 @@ TEST(NumberTermsTest, AStateOfAnotherAutomatonIsAdoptedOnce) {
 TEST(NumberTermsTest, StatesAreCounted) {
   const GrammarIr ir = IrOf(R"({"type":"integer","multipleOf":97})");
   EngineParts parts(ir);
-  Behind(&parts, "1");
+  BehindText(&parts, "1");
   const std::int64_t few = parts.numbers.held_bytes();
-  for (int i = 100; i < 400; ++i) Behind(&parts, std::to_string(i));
+  for (int i = 100; i < 400; ++i) BehindText(&parts, std::to_string(i));
   EXPECT_GT(parts.numbers.held_bytes(), few);
 }
 

@@ -14,7 +14,7 @@
 namespace maskd {
 namespace {
 
-const std::vector<std::string> kSpellings = {
+const std::vector<std::string> kNumberTexts = {
     "0",   "-0", "0.0",  "1",    "-1", "1.0", "1.5",   "1.50",  "2",   "2.5",          "3",  "-3",
     "3.0", "6",  "0.25", "-0.5", "10", "1e1", "1.5e1", "25e-1", "100", "999999999999", "1E2"};
 
@@ -24,12 +24,12 @@ TEST_P(NumbersOfTest, AreThoseThatAreValid) {
   RuleParts parts(GetParam().schema);
   const NumberSpec spec = *NumbersOf(parts.MergedRoot(), parts.context);
   std::vector<std::string> valid;
-  for (const std::string& number : kSpellings)
+  for (const std::string& number : kNumberTexts)
     if (parts.Validates(number, parts.Holds(""))) valid.push_back(number);
   const GrammarIr ir = parts.GrammarOf(parts.builder.Number(spec));
   IrRecognizer recognizer(ir);
   std::vector<std::string> accepted;
-  for (const std::string& number : kSpellings)
+  for (const std::string& number : kNumberTexts)
     if (recognizer.Accepts(number)) accepted.push_back(number);
   EXPECT_EQ(accepted, valid);
   EXPECT_FALSE(valid.empty());

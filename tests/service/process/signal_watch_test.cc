@@ -16,7 +16,7 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 
 // What an exit status says is wrong.
-enum Wrong { kNothing, kStart, kReload, kReloadTwice, kEnd, kAfterEnd, kNotCalled };
+enum Wrong { kNothing, kStart, kReload, kReloadTwice, kAtEnd, kAfterEnd, kNotCalled };
 
 // In a forked process, which has no thread that the signals could reach instead.
 [[noreturn]] void TakeEach(int end) {
@@ -27,7 +27,7 @@ enum Wrong { kNothing, kStart, kReload, kReloadTwice, kEnd, kAfterEnd, kNotCalle
   if (watch.Await(hours(1)) != Asked::kReload || watch.is_ending()) _exit(kReload);
   if (watch.Await(milliseconds(1)) != Asked::kNothing) _exit(kReloadTwice);
   kill(getpid(), end);
-  if (watch.Await(hours(1)) != Asked::kEnd || !watch.is_ending()) _exit(kEnd);
+  if (watch.Await(hours(1)) != Asked::kEnd || !watch.is_ending()) _exit(kAtEnd);
   kill(getpid(), SIGHUP);
   if (watch.Await(hours(1)) != Asked::kEnd) _exit(kAfterEnd);
   watch.Stop();  // ThreadSanitizer takes a thread that nobody has joined for lost
@@ -57,7 +57,7 @@ TEST(SignalWatchDeathTest, SaysWhatIsAskedFor) {
   watch.Stop();
   ends = nullptr;
   kill(getpid(), SIGTERM);
-  if (watch.Await(milliseconds(1)) != Asked::kNothing) _exit(kEnd);
+  if (watch.Await(milliseconds(1)) != Asked::kNothing) _exit(kAtEnd);
   watch.Stop();
   _exit(kNothing);
 }

@@ -17,7 +17,7 @@ namespace maskd::service {
 namespace {
 
 constexpr TokenId kCall = 256;  // an added token, that no text of an answer may hold
-constexpr TokenId kEnd = 257;
+constexpr TokenId kEndMarker = 257;
 
 std::shared_ptr<TokenizerSpace> Space() {
   std::vector<Vocabulary::Token> tokens;
@@ -26,9 +26,9 @@ std::shared_ptr<TokenizerSpace> Space() {
   tokens.push_back({"<|tool_call>"});
   tokens.push_back({"<end>", true});
   EncodingRules rules;
-  rules.atoms = {kCall, kEnd};
+  rules.atoms = {kCall, kEndMarker};
   return TokenizerSpace::Create(
-      *Vocabulary::Create("markers", std::move(tokens), {kEnd}, std::move(rules)));
+      *Vocabulary::Create("markers", std::move(tokens), {kEndMarker}, std::move(rules)));
 }
 
 class CheckerTest : public testing::Test {

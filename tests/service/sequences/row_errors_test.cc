@@ -17,16 +17,16 @@ using testing::HasSubstr;
 constexpr int kVocabulary = 100;
 
 // "CODE place REASON", as a client's program sees an error.
-std::string Said(const absl::Status& status) {
+std::string SaidOf(const absl::Status& status) {
   if (status.ok()) return "OK";
   return absl::StatusCodeToString(status.code()) + " " + ErrorPlace(status) + " " +
          WireReason(status);
 }
 
 TEST(RowErrorsTest, EachHasItsCodeAndReason) {
-  EXPECT_EQ(Said(RowNotFound(7)), "NOT_FOUND  ROW_NOT_FOUND");
-  EXPECT_EQ(Said(RowExists(7)), "ALREADY_EXISTS  ROW_ALREADY_OPEN");
-  EXPECT_EQ(Said(NotReady(7, "sleeps")), "FAILED_PRECONDITION  ROW_NOT_READY");
+  EXPECT_EQ(SaidOf(RowNotFound(7)), "NOT_FOUND  ROW_NOT_FOUND");
+  EXPECT_EQ(SaidOf(RowExists(7)), "ALREADY_EXISTS  ROW_ALREADY_OPEN");
+  EXPECT_EQ(SaidOf(NotReady(7, "sleeps")), "FAILED_PRECONDITION  ROW_NOT_READY");
   EXPECT_THAT(NotReady(RowId{1} << 63, "sleeps").message(),
               HasSubstr("row 9223372036854775808 sleeps"));
   EXPECT_EQ(MissingResource(RowNotFound(7))->name, "7");
@@ -45,7 +45,7 @@ TEST_P(RowOptionsTest, AreCheckedAgainstTheTerms) {
   const OptionsCase& test = GetParam();
   RowOptions options;
   test.set(&options);
-  EXPECT_EQ(Said(CheckOptions(options, test.terms, kVocabulary)), test.said);
+  EXPECT_EQ(SaidOf(CheckOptions(options, test.terms, kVocabulary)), test.said);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -105,25 +105,25 @@ RowToMove Draft(std::vector<TokenId> tokens, std::vector<int> parents) {
 }
 
 TEST(RowErrorsTest, DraftsAreTreesOfSoManyTokens) {
-  EXPECT_EQ(Said(CheckDrafts(RowToMove(), 0)), "OK");
-  EXPECT_EQ(Said(CheckDrafts(Draft({1, 2, 3}, {}), 3)), "OK");
-  EXPECT_EQ(Said(CheckDrafts(Draft({1, 2, 3}, {-1, 0, 0}), 3)), "OK");
-  EXPECT_EQ(Said(CheckDrafts(Draft({1, 2, 3}, {}), 2)),
+  EXPECT_EQ(SaidOf(CheckDrafts(RowToMove(), 0)), "OK");
+  EXPECT_EQ(SaidOf(CheckDrafts(Draft({1, 2, 3}, {}), 3)), "OK");
+  EXPECT_EQ(SaidOf(CheckDrafts(Draft({1, 2, 3}, {-1, 0, 0}), 3)), "OK");
+  EXPECT_EQ(SaidOf(CheckDrafts(Draft({1, 2, 3}, {}), 2)),
             "RESOURCE_EXHAUSTED drafts.tokens LIMIT_EXCEEDED");
   for (const std::vector<int>& parents :
        {std::vector<int>{-1, 0}, {0, 0, 1}, {-1, 2, 1}, {-1, -2, 0}, {-1, 1, 0}, {-1, 0, 3}}) {
-    EXPECT_THAT(Said(CheckDrafts(Draft({1, 2, 3}, parents), 3)),
+    EXPECT_THAT(SaidOf(CheckDrafts(Draft({1, 2, 3}, parents), 3)),
                 testing::MatchesRegex("INVALID_ARGUMENT drafts\\..* DRAFT_IS_NO_TREE"))
         << testing::PrintToString(parents);
   }
 }
 
 TEST(RowErrorsTest, ATokensErrorSaysWhichAndWhy) {
-  EXPECT_EQ(Said(TokenError(absl::InvalidArgumentError("no"), 0)),
+  EXPECT_EQ(SaidOf(TokenError(absl::InvalidArgumentError("no"), 0)),
             "INVALID_ARGUMENT tokens[0] TOKEN_REFUSED");
-  EXPECT_EQ(Said(TokenError(absl::OutOfRangeError("no"), 12)),
+  EXPECT_EQ(SaidOf(TokenError(absl::OutOfRangeError("no"), 12)),
             "OUT_OF_RANGE tokens[12] TOKEN_OUT_OF_RANGE");
-  EXPECT_EQ(Said(TokenError(absl::ResourceExhaustedError("no"), 3)),
+  EXPECT_EQ(SaidOf(TokenError(absl::ResourceExhaustedError("no"), 3)),
             "RESOURCE_EXHAUSTED tokens[3] STEP_LIMIT_EXCEEDED");
 }
 

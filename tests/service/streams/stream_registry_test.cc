@@ -17,9 +17,7 @@
 namespace maskd::service {
 namespace {
 
-using Notice = StreamRegistry::Notice;
-
-void Ignore(Notice /*notice*/) {}
+void Ignore(StreamRegistry::Notice /*notice*/) {}
 
 TEST(StreamRegistryTest, AStreamTooManyIsRefusedAtItsHelloUntilOneEnds) {
   StreamRegistry registry({.in_all = 1, .of_a_peer = 1});
@@ -103,8 +101,8 @@ TEST(StreamRegistryTest, OfManyWithoutHelloTheOldestGoes) {
   std::vector<StreamRegistry::Registration> silent;
   std::vector<std::size_t> ended;
   for (std::size_t i = 0; i < StreamRegistry::kMaxBeforeHello + 3; ++i) {
-    auto added = registry.Add("a", [&ended, i](Notice notice) {
-      EXPECT_EQ(notice, Notice::kCallEnd);
+    auto added = registry.Add("a", [&ended, i](StreamRegistry::Notice notice) {
+      EXPECT_EQ(notice, StreamRegistry::Notice::kCallEnd);
       ended.push_back(i);
     });
     ASSERT_TRUE(added.ok()) << added.status();
@@ -118,17 +116,18 @@ TEST(StreamRegistryTest, OfManyWithoutHelloTheOldestGoes) {
 
 TEST(StreamRegistryTest, DrainTellsEachStreamOnceAndRefusesNewOnes) {
   StreamRegistry registry({});
-  std::vector<Notice> told;
+  std::vector<StreamRegistry::Notice> told;
   {
-    auto one = registry.Add("a", [&](Notice notice) { told.push_back(notice); });
-    auto two = registry.Add("a", [&](Notice notice) { told.push_back(notice); });
+    auto one = registry.Add("a", [&](StreamRegistry::Notice notice) { told.push_back(notice); });
+    auto two = registry.Add("a", [&](StreamRegistry::Notice notice) { told.push_back(notice); });
     ASSERT_TRUE(one->TakePlace().ok());
     registry.Drain();
     registry.Drain();
     EXPECT_TRUE(absl::IsUnavailable(registry.Add("a", &Ignore).status()));
     EXPECT_TRUE(absl::IsUnavailable(registry.Late()));
   }
-  EXPECT_THAT(told, testing::ElementsAre(Notice::kGoAway, Notice::kCallEnd));
+  EXPECT_THAT(told, testing::ElementsAre(StreamRegistry::Notice::kGoAway,
+                                         StreamRegistry::Notice::kCallEnd));
 }
 
 TEST(StreamRegistryTest, WaitsUntilTheLastStreamHasGone) {

@@ -17,7 +17,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr RowId kRow = 1;
+constexpr RowId kWaitingRow = 1;
 
 Config NothingAhead() {
   Config config;
@@ -47,7 +47,7 @@ class WaitingTest : public testing::Test {
   static StepRequest Open(std::vector<TokenId> tokens) {
     StepRequest request;
     RowToOpen& open = request.opens.emplace_back();
-    open.row = kRow;
+    open.row = kWaitingRow;
     open.target.source = GrammarSource{"choice", R"(["ab","ac"])", {}};
     open.tokens = std::move(tokens);
     return request;
@@ -56,7 +56,7 @@ class WaitingTest : public testing::Test {
   static StepRequest Move(std::vector<TokenId> tokens) {
     StepRequest request;
     RowToMove& move = request.moves.emplace_back();
-    move.row = kRow;
+    move.row = kWaitingRow;
     move.tokens = std::move(tokens);
     return request;
   }
