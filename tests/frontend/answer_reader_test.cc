@@ -20,6 +20,7 @@
 #include "grammar_core/frontend/chat/family.h"
 #include "grammar_core/frontend/structural_tag/written_style.h"
 #include "grammar_core/matcher/matcher.h"
+#include "tests/base/night.h"
 
 namespace maskd {
 namespace {
@@ -524,6 +525,7 @@ class AnswerReaderTest : public testing::TestWithParam<std::string> {};
 TEST_P(AnswerReaderTest, ReadsWhatWasWritten) {
   const ChatFamily family = *FindChatFamily(GetParam(), "");
   Inventor inventor(28);
+  const int each = ByNight(50, 100);
   int read = 0;
   for (int kind = 0; kind < 8; ++kind) {
     const bool has_markers = (kind & 1) != 0;
@@ -537,7 +539,7 @@ TEST_P(AnswerReaderTest, ReadsWhatWasWritten) {
     const auto reading = Reading::Make(source, has_markers);
     ASSERT_TRUE(reading.ok()) << reading.status();
     AnswerWriter writer(family, has_markers ? &reading->space->markers() : nullptr);
-    for (int tries = 0, wanted = 100; wanted > 0 && tries < 1000; ++tries) {
+    for (int tries = 0, wanted = each; wanted > 0 && tries < 1000; ++tries) {
       const Written answer = inventor.Answer(family, must_call);
       if (has_reasoning && !has_markers && EndsEarlier(family, answer.reasoning)) continue;
       if (ClosesEarlier(family, answer)) continue;
@@ -555,7 +557,7 @@ TEST_P(AnswerReaderTest, ReadsWhatWasWritten) {
     }
   }
   RecordProperty("answers", read);
-  EXPECT_EQ(read, 800);
+  EXPECT_EQ(read, 8 * each);
 }
 
 TEST_P(AnswerReaderTest, ReadsItsTranscripts) {
