@@ -503,7 +503,13 @@ TEST(MetricsTest, APoolSaysItsLimitAndWhatOfItIsInUse) {
   v1::Step step = OpeningStep(OpenOf(1, "regex", "a*"));
   *step.add_open() = OpenOf(2, "regex", "a*");
   stream.Run(step);
-  const std::string scrape = Scrape(running.server().metrics_port());
+  // The thread of a compile may be at its end when the answer is there.
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  std::string scrape;
+  do {
+    scrape = Scrape(running.server().metrics_port());
+  } while (Value(scrape, "maskd_pool_in_use{pool=\"compile_threads\"}") != 0 &&
+           std::chrono::steady_clock::now() < patience);
   struct Expected {
     const char* pool;
     double in_use, limit;
