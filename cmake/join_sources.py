@@ -18,8 +18,9 @@ name that a header of the other has for a function: where both are seen, the nam
 
 With --large a private name gets another one by #define while its source is read, so that it meets nobody.
 All headers come first then, and are not touched. A name that stands behind `.`, `->` or `::` in its source,
-or anywhere in one of its headers, keeps its name, and clashes as it does without --large. So does a function that
-is called for the type of its argument, which clashes with none as that type has another name, and whatever a test is named by.
+or anywhere in one of its headers, keeps its name, and clashes as it does without --large. So does whatever a test
+is named by. A function that is called for the type of its argument keeps its name too, and clashes with none: the
+types differ.
 """
 
 import functools
