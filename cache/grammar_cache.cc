@@ -26,8 +26,8 @@ GrammarCache::GrammarCache(Options options, metrics::Metrics* metrics)
       grammars_(options_.capacity_bytes),
       errors_(options_.negative_entries, options_.negative_time_to_live),
       flights_(options_.clock),
-      pool_(options_.compile_threads, options_.compile_queue, ReportTo(metrics), kLongWorkNiceness,
-            options_.compile_threads > 0 ? 1 : 0) {}
+      pool_(options_.compile_threads, options_.compile_queue, ReportTo(metrics),
+            ThreadRole::kBackground, options_.compile_threads > 0 ? 1 : 0) {}
 
 metrics::CacheOutcome GrammarCache::OutcomeOf(const absl::StatusOr<Ticket>& ticket) {
   if (!ticket.ok() || ticket->origin() == Ticket::Origin::kStarted)

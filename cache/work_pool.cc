@@ -4,7 +4,6 @@
 #include <system_error>
 #include <utility>
 
-#include "cpu/thread_priority.h"
 #include "grammar_core/base/memory_reserve.h"
 
 namespace maskd::cache {
@@ -21,14 +20,14 @@ void RunJob(const std::function<void()>& job) {
 }  // namespace
 
 WorkPool::WorkPool(int thread_count, std::size_t queue_limit, WaitingChanged waiting_changed,
-                   int niceness, int short_threads)
+                   ThreadRole role, int short_threads)
     : queue_limit_(queue_limit), waiting_changed_(std::move(waiting_changed)) {
   threads_.reserve(static_cast<std::size_t>(thread_count));
   short_threads_.reserve(static_cast<std::size_t>(short_threads));
   const auto start = [&](std::vector<std::thread>* threads, int count, Takes takes) {
     while (std::ssize(*threads) < count) {
-      threads->emplace_back([this, niceness, takes] {
-        StandBack(niceness);
+      threads->emplace_back([this, role, takes] {
+        TakeRole(role);
         Run(takes);
       });
     }

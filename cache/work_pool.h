@@ -22,6 +22,7 @@
 #include "absl/base/thread_annotations.h"
 
 #include "cache/work_turns.h"
+#include "cpu/thread_priority.h"
 #include "grammar_core/base/mutex.h"
 
 namespace maskd::cache {
@@ -44,11 +45,10 @@ class WorkPool {
 
   // `thread_count` of at least 0, at 0 all jobs are run by whoever takes them; `queue_limit` jobs
   // may wait for a thread. An empty `waiting_changed` is not called. Where the system has fewer
-  // threads to give the pool has those; throws std::system_error where it has none. `niceness`:
-  // that of the threads, beyond the process's. `short_threads`: 0, or 1 for a thread beside those
-  // that takes short jobs alone.
+  // threads to give the pool has those; throws std::system_error where it has none. `role`: what
+  // the jobs are. `short_threads`: 0, or 1 for a thread beside those that takes short jobs alone.
   WorkPool(int thread_count, std::size_t queue_limit, WaitingChanged waiting_changed = {},
-           int niceness = 0, int short_threads = 0);
+           ThreadRole role = ThreadRole::kAnswers, int short_threads = 0);
   ~WorkPool();
   WorkPool(const WorkPool&) = delete;
   WorkPool& operator=(const WorkPool&) = delete;

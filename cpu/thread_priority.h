@@ -1,25 +1,34 @@
-// How threads that work long stand back from those that answer.
+// How threads that answer and threads that work long share the cores.
 //
 // Why      a thread that has just begun to compute keeps its core for a slice of milliseconds, even
-//          where one of the same priority is woken to answer. One of a lower priority mostly gives
-//          way at once: since Linux 6.12 where its slice is the longer one, too.
-// Threads  any; each call is about the calling thread.
+//          where one that answers is woken. One of a lower priority mostly gives way at once. Where
+//          it does not, Linux looks again at its next tick, 4 ms later at most, unless the thread
+//          offers its core.
+// Threads  any; each call is about the calling thread. On Linux priority and slice are a thread's
+//          own, and threads that it starts begin with them. Other systems have priorities alone.
+// Errors   none: without the right to it a thread runs like any other.
 #ifndef MASKD_CPU_THREAD_PRIORITY_H_
 #define MASKD_CPU_THREAD_PRIORITY_H_
 
-#include <chrono>
+#include <cstdint>
 
 namespace maskd {
 
-// Of threads that make masks, compile, or go on with long steps: they share what is left alike. At
-// 19 a millisecond of their work would take 96 beside one busy thread, at this 12.
-inline constexpr int kLongWorkNiceness = 10;
-// Longer than any slice that a kernel gives by itself (2.8 ms).
-inline constexpr std::chrono::nanoseconds kLongWorkSlice{4'000'000};
+// What a thread does, from the highest priority to the lowest share.
+enum class ThreadRole : std::uint8_t {
+  kAnswers,     // answers callers, for less than a millisecond at a time
+  kLongWork,    // goes on with a long step, or makes masks that a step lacks
+  kBackground,  // compiles, or makes first masks: offers its core at each look of a budget
+};
 
-// Makes the calling thread nicer than the process is, with longer slices. On Linux both are a
-// thread's own. Without the right to it the thread runs like any other.
-void StandBack(int niceness = kLongWorkNiceness);
+// Sets the calling thread's niceness, beyond the process's, and its slice. A thread of the
+// background leaves a real-time policy, at which a niceness says nothing. At each OfferCore() it
+// calls `offer`, which is sched_yield() without a word; tests count the calls.
+void TakeRole(ThreadRole role, void (*offer)() = nullptr);
+
+// Gives the core to whoever waits for it, where the calling thread is of the background. To be
+// called every 0.1 to 0.2 ms of work. Costs a system call there, elsewhere a comparison.
+void OfferCore();
 
 }  // namespace maskd
 

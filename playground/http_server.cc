@@ -64,7 +64,7 @@ HttpServer::HttpServer(Options options, Handler handler, service::ListenSocket s
       socket_(std::move(socket)),
       port_(socket_->port()),
       wake_(std::move(wake)),
-      handlers_(options_.niceness),
+      handlers_(options_.role),
       loop_([this] { Serve(); }) {}
 
 HttpServer::~HttpServer() { Stop(); }

@@ -28,6 +28,7 @@
 #include "absl/status/statusor.h"
 #include <poll.h>
 
+#include "cpu/thread_priority.h"
 #include "grammar_core/base/clock.h"
 #include "grammar_core/base/mutex.h"
 #include "playground/http_message.h"
@@ -49,7 +50,7 @@ class HttpServer {
     int threads = 8;                      // requests that are answered at once
     std::size_t most_body = 10 << 20;     // a source of 4 MiB, escaped, and its text
     std::size_t most_connections = 64;
-    int niceness = 0;  // of the handlers' threads, beyond the process's
+    ThreadRole role = ThreadRole::kAnswers;  // of the handlers' threads
   };
   // Called on as many threads at once as the options say.
   using Handler = std::function<HttpResponse(const HttpRequest& request)>;

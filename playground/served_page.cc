@@ -18,8 +18,6 @@ namespace {
 // A handler waits no longer for the server than a person would.
 constexpr absl::Duration kPatience = absl::Seconds(10);
 constexpr absl::Duration kLook = absl::Milliseconds(2);
-// Below that of compiles made ahead, above nothing: engines come first.
-constexpr int kNiceness = 10;
 // Each handler may have one stream beside those.
 constexpr std::size_t kIdleStreams = service::kPlaygroundStreams - ServedPage::kThreads;
 
@@ -47,7 +45,7 @@ absl::StatusOr<std::unique_ptr<ServedPage>> ServedPage::Start(const service::Con
        .threads = kThreads,
        .most_body = kMostBody,
        .most_connections = kMostConnections,
-       .niceness = kNiceness},
+       .role = ThreadRole::kLongWork},  // engines come first
       [page = page.get()](const HttpRequest& request) { return page->Answer(request); });
   if (!http.ok()) {
     return absl::UnavailableError(

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "cpu/thread_priority.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/memory_reserve.h"
 
 namespace maskd {
 namespace {
 
-// Units between two looks at the caller's flag and clock.
+// Units between two looks at the caller's flag and clock, and two offers of a core.
 constexpr std::int64_t kUnitsPerCheck = 512;
 
 }  // namespace
@@ -21,6 +22,7 @@ Budget Budget::Unlimited() {
 
 absl::Status Budget::Check() {
   if (!error_.ok()) return error_;
+  OfferCore();
   checked_units_ += granted_ - until_check_;
   if (checked_units_ > bounds_.work)
     error_ = LimitExceeded("", bounds_.work_name, bounds_.work, checked_units_);

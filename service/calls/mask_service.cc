@@ -40,7 +40,7 @@ std::optional<cache::WorkPool> MakersFor(const Config& config) {
   const std::size_t streams = static_cast<std::size_t>(config.max_streams) + kPlaygroundStreams;
   return std::optional<cache::WorkPool>(std::in_place, threads,
                                         streams * static_cast<std::size_t>(1 + threads),
-                                        cache::WorkPool::WaitingChanged(), kLongWorkNiceness);
+                                        cache::WorkPool::WaitingChanged(), ThreadRole::kLongWork);
 }
 
 StreamRegistry::Limits StreamLimitsOf(const Config& config) {
@@ -102,7 +102,7 @@ MaskService::MaskService(const Config& config, const TokenizerShelf* tokenizers,
                          GrammarStore* grammars, const Gate* gate, metrics::Metrics* metrics)
     : thread_count_(static_cast<int>(config.stream_threads)),
       streams_(StreamLimitsOf(config)),
-      long_step_threads_(kLongWorkNiceness),
+      long_step_threads_(ThreadRole::kLongWork),
       mask_makers_(MakersFor(config)),
       host_{.shared = {.limits = LimitsOf(config),
                        .grammars = grammars,

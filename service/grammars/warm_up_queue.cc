@@ -14,9 +14,6 @@
 #include <thread>
 #include <utility>
 
-#include <sched.h>
-#include <sys/resource.h>
-
 #include "cpu/thread_priority.h"
 #include "grammar_core/compile/warm_up.h"
 
@@ -24,33 +21,20 @@ namespace maskd::service {
 namespace {
 
 constexpr std::size_t kMaxWaiting = 64;
-// A step that needs what the thread is at waits for it, so it must not starve: beside one busy
-// thread a millisecond of its work takes 12 ms at 10, and 96 at 19.
-constexpr int kLowPriority = 10;
 // An engine whose next step comes sooner computes nothing, and is not to share its core.
 constexpr std::chrono::microseconds kIdle{200};
 // One mask can be longer; no other begins.
 constexpr std::int64_t kPlaceMs = 2;
-
-// On Linux these are a thread's own. At real-time priority a niceness says nothing, and so that of
-// the process is left. Without the right to it the thread runs like any other.
-void TakeLowPriority() {
-  const int policy = sched_getscheduler(0);
-  const sched_param none{};
-  if (policy == SCHED_FIFO || policy == SCHED_RR) sched_setscheduler(0, SCHED_OTHER, &none);
-  setpriority(PRIO_PROCESS, 0, kLowPriority);
-}
 
 }  // namespace
 
 WarmUpQueue::WarmUpQueue(std::int64_t wall_ms, int look_ahead_masks)
     : wall_ms_(wall_ms),
       look_ahead_masks_(look_ahead_masks),
-      grammars_(wall_ms > 0 ? 1 : 0, kMaxWaiting),
+      grammars_(wall_ms > 0 ? 1 : 0, kMaxWaiting, cache::WorkPool::WaitingChanged(),
+                ThreadRole::kBackground),
       places_(look_ahead_masks > 0 ? 1 : 0, kMaxWaiting, cache::WorkPool::WaitingChanged(),
-              kLongWorkNiceness) {
-  if (wall_ms > 0) grammars_.Submit(&TakeLowPriority);
-}
+              ThreadRole::kLongWork) {}
 
 WarmUpQueue::~WarmUpQueue() { cancelled_ = true; }
 

@@ -1,11 +1,11 @@
 // Makes masks ahead: of new grammars, and behind the places where sequences stand. See
 // grammar_core/compile/warm_up.h.
 //
-// Grammars  on one thread of a low priority, not the lowest: a step may wait for what it holds. It
-//           is not real-time, whatever the process is. A grammar that comes while many wait is left
-//           out, and so is one that nobody holds any more by its turn.
-// Places    on one thread of the usual priority: a step that needs what it is at waits for it. It
-//           begins when a stream has been idle for a moment, and ends what it does for it when the
+// Grammars  on one thread of the background (cpu/thread_priority.h), which does not starve: a step
+//           may wait for what it holds. A grammar that comes while many wait is left out, and so is
+//           one that nobody holds any more by its turn.
+// Places    on one thread of long work: a step that needs what it is at waits for it. It begins
+//           when a stream has been idle for a moment, and ends what it does for it when the
 //           stream's next step comes.
 // Threads   any may add. The destructor cancels what runs and waits for it.
 #ifndef MASKD_SERVICE_GRAMMARS_WARM_UP_QUEUE_H_

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "cpu/thread_priority.h"
 #include "service/base/log.h"
 
 namespace maskd::service {
@@ -48,6 +49,7 @@ void SetUpProcess() {
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   RaiseDescriptorLimit();
   gpr_set_log_function(&LogOfGrpc);
+  TakeRole(ThreadRole::kAnswers);
 }
 
 }  // namespace maskd::service

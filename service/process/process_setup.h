@@ -7,7 +7,8 @@ namespace maskd::service {
 
 // Opens /dev/null as each of descriptors 0 to 2 that is closed, or a connection would become
 // standard error. Ignores SIGPIPE and SIGXFSZ. Raises the soft limit of open descriptors to the
-// hard one. Has gRPC's own messages go through the log. To be called before any thread starts.
+// hard one. Has gRPC's own messages go through the log. Threads begin as such that answer
+// (cpu/thread_priority.h). To be called before any thread starts.
 void SetUpProcess();
 
 }  // namespace maskd::service

@@ -10,11 +10,9 @@
 #include <system_error>
 #include <utility>
 
-#include "cpu/thread_priority.h"
-
 namespace maskd::service {
 
-StepThreads::StepThreads(int niceness) : niceness_(niceness) {
+StepThreads::StepThreads(ThreadRole role) : role_(role) {
   const MutexLock lock(&mutex_);
   threads_.emplace_back([this] { Work(); });  // one is always there
 }
@@ -46,7 +44,7 @@ void StepThreads::Run(std::function<void()> job) {
 }
 
 void StepThreads::Work() {
-  StandBack(niceness_);
+  TakeRole(role_);
   while (const std::function<void()> job = Next()) job();
 }
 

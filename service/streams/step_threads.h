@@ -15,6 +15,7 @@
 
 #include "absl/base/thread_annotations.h"
 
+#include "cpu/thread_priority.h"
 #include "grammar_core/base/mutex.h"
 
 namespace maskd::service {
@@ -22,8 +23,8 @@ namespace maskd::service {
 // Threads that come with the jobs and stay for later ones.
 class StepThreads {
  public:
-  // `niceness`: that of the threads, beyond the process's.
-  explicit StepThreads(int niceness = 0);
+  // `role`: what the jobs are.
+  explicit StepThreads(ThreadRole role = ThreadRole::kAnswers);
   ~StepThreads();
   StepThreads(const StepThreads&) = delete;
   StepThreads& operator=(const StepThreads&) = delete;
@@ -36,7 +37,7 @@ class StepThreads {
   // The next job; empty at the end.
   std::function<void()> Next() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  const int niceness_;
+  const ThreadRole role_;
   Mutex mutex_;
   CondVar changed_;
   std::deque<std::function<void()>> jobs_ ABSL_GUARDED_BY(mutex_);

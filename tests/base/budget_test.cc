@@ -2,8 +2,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <thread>
 
 #include "gtest/gtest.h"
+
+#include "cpu/thread_priority.h"
 
 namespace maskd {
 namespace {
@@ -50,6 +53,19 @@ TEST(BudgetTest, ADeadlineIsTheCallersAndNoLimit) {
   const absl::Status late = budget.Spend();
   EXPECT_EQ(late.code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_EQ(budget.Spend(), late) << "the first error sticks";
+}
+
+thread_local int offers = 0;
+
+// Where a thread of the background looks at its budget it offers its core; others have no offers.
+TEST(BudgetTest, EachLookOffersTheCoreOfTheBackground) {
+  std::thread([] {
+    TakeRole(ThreadRole::kBackground, [] { ++offers; });
+    Budget budget = OfWork(10'000);
+    for (int i = 0; i < 5'120; ++i) ASSERT_TRUE(budget.Spend().ok());
+    EXPECT_GE(offers, 10);
+    EXPECT_LE(offers, 12);
+  }).join();
 }
 
 TEST(BudgetTest, SaysWhatWasSpent) {

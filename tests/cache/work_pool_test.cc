@@ -115,7 +115,7 @@ TEST(WorkPoolTest, AThreadIsThereForShortJobsAlone) {
   std::latch short_ran(2);
   bool long_ran = false;
   {
-    WorkPool pool(1, 10, {}, 0, 1);
+    WorkPool pool(1, 10, {}, ThreadRole::kAnswers, 1);
     ASSERT_TRUE(pool.Submit([&] {
       begun.count_down();
       release.wait();

@@ -1,11 +1,13 @@
-// A thread that stands back does so by itself, once.
+// A thread takes its role by itself; only those of the background offer their core.
 #include "cpu/thread_priority.h"
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,21 +15,7 @@
 namespace maskd {
 namespace {
 
-TEST(ThreadPriorityTest, AThreadStandsBackAloneAndOnce) {
-  const int own = getpriority(PRIO_PROCESS, 0);
-  int once = 0;
-  int twice = 0;
-  std::thread thread([&] {
-    StandBack(3);
-    once = getpriority(PRIO_PROCESS, 0);
-    StandBack(3);
-    twice = getpriority(PRIO_PROCESS, 0);
-  });
-  thread.join();
-  EXPECT_EQ(once, own + 3);
-  EXPECT_EQ(twice, own + 3);
-  EXPECT_EQ(getpriority(PRIO_PROCESS, 0), own);
-}
+int NicenessOfThread() { return getpriority(PRIO_PROCESS, 0); }
 
 // The slice of the calling thread in nanoseconds; 0 where the kernel does not tell. As in
 // sched_getattr(2): the fields before it have 24 bytes, those up to its end 48.
@@ -37,18 +25,80 @@ std::uint64_t SliceOfThread() {
   return attributes[3];
 }
 
-TEST(ThreadPriorityTest, AThreadThatStandsBackHasLongerSlices) {
+// Another thread's, once it has each of these roles.
+template <typename Value>
+Value After(std::initializer_list<ThreadRole> roles, Value (*read)()) {
+  Value value{};
+  std::thread([&] {
+    for (const ThreadRole role : roles) TakeRole(role);
+    value = read();
+  }).join();
+  return value;
+}
+
+TEST(ThreadPriorityTest, AThreadStandsBackAloneAndOnce) {
+  using enum ThreadRole;
+  const int own = NicenessOfThread();
+  EXPECT_EQ(After({kAnswers}, &NicenessOfThread), own);
+  EXPECT_EQ(After({kLongWork}, &NicenessOfThread), own + 10);
+  EXPECT_EQ(After({kLongWork, kLongWork}, &NicenessOfThread), own + 10);
+  EXPECT_EQ(After({kBackground}, &NicenessOfThread), own + 5);
+  EXPECT_EQ(After({kBackground, kBackground}, &NicenessOfThread), own + 5);
+  EXPECT_EQ(NicenessOfThread(), own);
+}
+
+TEST(ThreadPriorityTest, WhoAnswersHasTheShortestSlicesAndWhoOffersNoneTheLongest) {
+  using enum ThreadRole;
   const std::uint64_t own = SliceOfThread();
   if (own == 0) GTEST_SKIP() << "a kernel before 6.12, or another policy";
-  std::uint64_t slice = 0;
-  std::thread thread([&] {
-    StandBack();
-    slice = SliceOfThread();
-  });
-  thread.join();
-  EXPECT_EQ(slice, 4'000'000);
-  EXPECT_LT(own, slice);
+  EXPECT_EQ(After({kAnswers}, &SliceOfThread), 100'000);
+  EXPECT_EQ(After({kBackground}, &SliceOfThread), 200'000);
+  EXPECT_EQ(After({kLongWork}, &SliceOfThread), 4'000'000);
+  EXPECT_EQ(After({kLongWork, kAnswers}, &SliceOfThread), 100'000);
   EXPECT_EQ(SliceOfThread(), own);
+}
+
+thread_local int offers = 0;
+
+int OffersAs(ThreadRole role) {
+  int counted = 0;
+  std::thread([&] {
+    TakeRole(role, [] { ++offers; });
+    for (int i = 0; i < 3; ++i) OfferCore();
+    counted = offers;
+  }).join();
+  return counted;
+}
+
+TEST(ThreadPriorityTest, TheBackgroundAloneOffersItsCore) {
+  EXPECT_EQ(OffersAs(ThreadRole::kAnswers), 0);
+  EXPECT_EQ(OffersAs(ThreadRole::kLongWork), 0);
+  EXPECT_EQ(OffersAs(ThreadRole::kBackground), 3);
+}
+
+TEST(ThreadPriorityTest, AThreadThatLeavesTheBackgroundOffersNoMore) {
+  int counted = -1;
+  std::thread([&] {
+    TakeRole(ThreadRole::kBackground, [] { ++offers; });
+    OfferCore();
+    TakeRole(ThreadRole::kAnswers);
+    OfferCore();
+    counted = offers;
+  }).join();
+  EXPECT_EQ(counted, 1);
+}
+
+TEST(ThreadPriorityTest, TheBackgroundIsNotRealTime) {
+  int policy = -1;
+  bool is_allowed = false;
+  std::thread([&] {
+    const sched_param first{.sched_priority = 1};
+    is_allowed = sched_setscheduler(0, SCHED_FIFO, &first) == 0;
+    TakeRole(ThreadRole::kBackground);
+    policy = sched_getscheduler(0);
+  }).join();
+  if (!is_allowed) GTEST_SKIP() << "real-time priorities are not allowed here";
+  EXPECT_EQ(policy, SCHED_OTHER);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ C_HEADER = "maskd_applier.h"  # installed beside maskd.h, which includes it
 # dependencies see: that is written out, so that this table is the whole truth.
 CPU = {"cpu"}
 RING = {"ring"}
-BASE = {CORE + "base"}
+BASE = CPU | {CORE + "base"}
 IR = BASE | {CORE + "ir"}
 TOKENIZER = BASE | {CORE + "tokenizer"}
 MASK = TOKENIZER | CPU | {CORE + "mask"}
