@@ -61,7 +61,7 @@ class TokenHistory {
 
  private:
   // The top holds two chunks: moves to and fro across the end of one do not copy each time.
-  static constexpr int kChunkPlaces = 32;
+  static constexpr int kChunkPlaces = 30;  // 256 bytes, which is a size that allocators have
   static constexpr int kTopPlaces = 2 * kChunkPlaces;
 
   // The start's token.
