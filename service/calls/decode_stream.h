@@ -19,8 +19,8 @@
 //          twice that in which no step came. A client that does not read is cut off idle_ms later.
 // Wire     raw buffers both ways, the bytes of protos/maskd/v1's messages.
 // Turns    what waits for the queue's thread is handled in the order of fair_turns.h.
-// Threads  all of it on the thread of its queue, but the step that was given away and the
-//          MemoryStream's. Notices of other threads only wake that one.
+// Threads  all of it on the thread of its queue, but the step that was given away, the
+//          MemoryStream's and the end of its rows. Notices of other threads only wake that one.
 // Ownership  of itself: deleted when the call and every operation of it have ended.
 #ifndef MASKD_SERVICE_CALLS_DECODE_STREAM_H_
 #define MASKD_SERVICE_CALLS_DECODE_STREAM_H_
@@ -112,6 +112,7 @@ class DecodeStream {
     kFinished,
     // Notices of other threads, by alarm.
     kStepDone,
+    kRowsGone,
     kGoAway,
     kCallEnd,  // before its hello
     kTimer,    // of its hello, then of its idleness
@@ -174,7 +175,8 @@ class DecodeStream {
   void FinishElsewhere();
   void SendReply();
   void Send(const v1::DecodeResponse& response);
-  // Frees its rows.
+  // Has its rows freed by another thread, after which it goes on to its end.
+  void GiveRowsAway();
   void LetGo();
   void Queue(grpc::ByteBuffer message);
   void TakeWritten();
@@ -211,6 +213,7 @@ class DecodeStream {
   bool stepping_ = false;  // on another thread
   bool unread_ = false;    // the step, by whoever is to finish it
   bool begun_ = false;     // a client has called
+  bool has_place_ = false;
   bool finishing_ = false;
   bool half_closed_ = false;
   bool broken_ = false;                  // a write failed
@@ -222,6 +225,7 @@ class DecodeStream {
   Tenant::Lease place_;                     // once greeted
   std::optional<StreamRegistry::Registration> registration_;
   std::unique_ptr<StepExchange> exchange_;  // once greeted
+  std::unique_ptr<StepExchange> leaving_;   // that, at the end
   absl::StatusOr<grpc::ByteBuffer> reply_ = grpc::ByteBuffer();
   std::optional<ring::SharedMemory> offered_;  // until it is fetched or refused
   std::unique_ptr<StandbyThread> standby_;     // for the memory's steps; the same
