@@ -1,5 +1,5 @@
-// A full top gives its older half to a chunk; an empty top takes it back as a copy, since another
-// history may hold the chunk. So a chunk is written once, by the one that makes it.
+// A full top gives its oldest places to a chunk; an empty top takes it back as a copy, since
+// another history may hold the chunk. So a chunk is written once, by the one that makes it.
 #include "grammar_core/matcher/token_history.h"
 
 #include <algorithm>

@@ -62,7 +62,8 @@ class TokenHistory {
  private:
   // The top holds two chunks: moves to and fro across the end of one do not copy each time.
   static constexpr int kChunkPlaces = 30;  // 256 bytes, which is a size that allocators have
-  static constexpr int kTopPlaces = 2 * kChunkPlaces;
+  static constexpr int kTopPlaces = 64;
+  static_assert(kTopPlaces >= 2 * kChunkPlaces);
 
   // The start's token.
   static constexpr TokenId kNoToken = -1;
@@ -105,7 +106,7 @@ class TokenHistory {
     std::array<Place, kChunkPlaces> places;
   };
 
-  // Moves the lower half of a full top to a chunk.
+  // Moves the lowest places of a full top to a chunk.
   void Spill();
   // Fills an empty top from the uppermost chunk, which must exist.
   void Refill();
