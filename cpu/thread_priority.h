@@ -14,7 +14,7 @@
 
 namespace maskd {
 
-// What a thread does, from the highest priority to the lowest share.
+// What a thread does.
 enum class ThreadRole : std::uint8_t {
   kAnswers,     // answers callers, for less than a millisecond at a time
   kLongWork,    // goes on with a long step, or makes masks that a step lacks

@@ -145,7 +145,7 @@ void DecodeStream::Handle(Kind kind, bool ok) {
       return SendReply();
     case kRowsGone:
       stepping_ = false;
-      return LetGo();
+      return;
     case kGoAway: {
       v1::DecodeResponse notice;
       notice.mutable_go_away()->set_reason("draining");
@@ -193,6 +193,7 @@ void DecodeStream::Advance() {
     finishing_ = true;
     registration_.reset();  // no notice comes from here on
     if (timing_) alarms_[kTimer].Cancel();
+    LetGo();  // before the client hears of the end
     call_.Finish(ToGrpcStatus(*ended_), Begin(kFinished));
   }
 }
@@ -274,10 +275,10 @@ absl::Status DecodeStream::Greet() {
   // The tenant's place first, then the server's: a lease that is not kept goes back by itself.
   if (absl::Status placed = registration_->TakePlace(); !placed.ok()) return placed;
   place_ = *std::move(place);
-  has_place_ = true;
   terms->caller = caller_;
   terms->figures = figures_;
   host_->shared.metrics->StreamsOpenChanged(1);
+  has_place_ = true;
   exchange_ = std::make_unique<StepExchange>(host_->shared, *terms);
   v1::DecodeResponse welcome;
   WriteWelcome(*terms->tokenizer, terms->mask_words, host_->shared.limits, terms->forms,
