@@ -54,6 +54,7 @@ TEST(ThreadPriorityTest, WhoAnswersHasTheShortestSlicesAndWhoOffersNoneTheLonges
   EXPECT_EQ(After({kAnswers}, &SliceOfThread), 100'000);
   EXPECT_EQ(After({kBackground}, &SliceOfThread), 200'000);
   EXPECT_EQ(After({kLongWork}, &SliceOfThread), 4'000'000);
+  EXPECT_LT(own, After({kLongWork}, &SliceOfThread));
   EXPECT_EQ(After({kLongWork, kAnswers}, &SliceOfThread), 100'000);
   EXPECT_EQ(SliceOfThread(), own);
 }
