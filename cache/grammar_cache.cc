@@ -27,7 +27,7 @@ GrammarCache::GrammarCache(Options options, metrics::Metrics* metrics)
       errors_(options_.negative_entries, options_.negative_time_to_live),
       flights_(options_.clock),
       pool_(options_.compile_threads, options_.compile_queue, ReportTo(metrics),
-            ThreadRole::kBackground, options_.compile_threads > 0 ? 1 : 0) {}
+            ThreadRole::kLongWork, options_.compile_threads > 0 ? 1 : 0) {}
 
 metrics::CacheOutcome GrammarCache::OutcomeOf(const absl::StatusOr<Ticket>& ticket) {
   if (!ticket.ok() || ticket->origin() == Ticket::Origin::kStarted)

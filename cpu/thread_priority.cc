@@ -22,18 +22,14 @@ namespace {
 
 using std::chrono_literals::operator""us;
 
-// How far long work stands back: at 19 a millisecond of it would take 96 beside one busy thread, at
-// this 12.
-constexpr int kLongWorkNiceness = 10;
-// With the charge for its offers it has a seventh beside one busy thread; long work has a tenth.
-constexpr int kBackgroundNiceness = 5;
+// How far long work stands back. With the charge for its offers it has a seventh of a core beside
+// one busy thread.
+constexpr int kLongWorkNiceness = 5;
 
 // The shortest that Linux gives.
 constexpr std::chrono::nanoseconds kAnswersSlice = 100us;
-// Longer than any slice that a kernel gives by itself (2.8 ms).
-constexpr std::chrono::nanoseconds kLongWorkSlice = 4000us;
 // About the time between two offers.
-constexpr std::chrono::nanoseconds kBackgroundSlice = 200us;
+constexpr std::chrono::nanoseconds kLongWorkSlice = 200us;
 
 // What the calling thread does at an offer; nullptr: nothing.
 thread_local void (*offer_of_thread)() = nullptr;
@@ -90,14 +86,10 @@ void TakeRole(ThreadRole role, void (*offer)()) {
       TakeSlices(kAnswersSlice);
       break;
     case ThreadRole::kLongWork:
-      TakeNiceness(kLongWorkNiceness);
-      TakeSlices(kLongWorkSlice);
-      break;
-    case ThreadRole::kBackground:
       offer_of_thread = offer != nullptr ? offer : &Yield;
       LeaveRealTime();
-      TakeNiceness(kBackgroundNiceness);
-      TakeSlices(kBackgroundSlice);
+      TakeNiceness(kLongWorkNiceness);
+      TakeSlices(kLongWorkSlice);
       break;
   }
 }

@@ -16,17 +16,16 @@ namespace maskd {
 
 // What a thread does.
 enum class ThreadRole : std::uint8_t {
-  kAnswers,     // answers callers, for less than a millisecond at a time
-  kLongWork,    // goes on with a long step, or makes masks that a step lacks
-  kBackground,  // compiles, or makes first masks: offers its core at each look of a budget
+  kAnswers,   // answers callers, for less than a millisecond at a time
+  kLongWork,  // compiles, makes masks, goes on with a long step: offers its core as it does
 };
 
-// Sets the calling thread's niceness, beyond the process's, and its slice. A thread of the
-// background leaves a real-time policy, at which a niceness says nothing. At each OfferCore() it
-// calls `offer`, which is sched_yield() without a word; tests count the calls.
+// Sets the calling thread's niceness, beyond the process's, and its slice. A thread of long work
+// leaves a real-time policy, at which a niceness says nothing. At each OfferCore() it calls
+// `offer`, which is sched_yield() without a word; tests count the calls.
 void TakeRole(ThreadRole role, void (*offer)() = nullptr);
 
-// Gives the core to whoever waits for it, where the calling thread is of the background. To be
+// Gives the core to whoever waits for it, where the calling thread is of long work. To be
 // called every 0.1 to 0.2 ms of work. Costs a system call there, elsewhere a comparison.
 void OfferCore();
 

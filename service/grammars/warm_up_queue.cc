@@ -32,7 +32,7 @@ WarmUpQueue::WarmUpQueue(std::int64_t wall_ms, int look_ahead_masks)
     : wall_ms_(wall_ms),
       look_ahead_masks_(look_ahead_masks),
       grammars_(wall_ms > 0 ? 1 : 0, kMaxWaiting, cache::WorkPool::WaitingChanged(),
-                ThreadRole::kBackground),
+                ThreadRole::kLongWork),
       places_(look_ahead_masks > 0 ? 1 : 0, kMaxWaiting, cache::WorkPool::WaitingChanged(),
               ThreadRole::kLongWork) {}
 

@@ -60,7 +60,7 @@ thread_local int offers = 0;
 // Where a thread of the background looks at its budget it offers its core; others have no offers.
 TEST(BudgetTest, EachLookOffersTheCoreOfTheBackground) {
   std::thread([] {
-    TakeRole(ThreadRole::kBackground, [] { ++offers; });
+    TakeRole(ThreadRole::kLongWork, [] { ++offers; });
     Budget budget = OfWork(10'000);
     for (int i = 0; i < 5'120; ++i) ASSERT_TRUE(budget.Spend().ok());
     EXPECT_GE(offers, 10);

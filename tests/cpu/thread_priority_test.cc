@@ -1,4 +1,4 @@
-// A thread takes its role by itself; only those of the background offer their core.
+// A thread takes its role by itself; only those of long work offer their core.
 #include "cpu/thread_priority.h"
 
 #include <array>
@@ -40,21 +40,17 @@ TEST(ThreadPriorityTest, AThreadStandsBackAloneAndOnce) {
   using enum ThreadRole;
   const int own = NicenessOfThread();
   EXPECT_EQ(After({kAnswers}, &NicenessOfThread), own);
-  EXPECT_EQ(After({kLongWork}, &NicenessOfThread), own + 10);
-  EXPECT_EQ(After({kLongWork, kLongWork}, &NicenessOfThread), own + 10);
-  EXPECT_EQ(After({kBackground}, &NicenessOfThread), own + 5);
-  EXPECT_EQ(After({kBackground, kBackground}, &NicenessOfThread), own + 5);
+  EXPECT_EQ(After({kLongWork}, &NicenessOfThread), own + 5);
+  EXPECT_EQ(After({kLongWork, kLongWork}, &NicenessOfThread), own + 5);
   EXPECT_EQ(NicenessOfThread(), own);
 }
 
-TEST(ThreadPriorityTest, WhoAnswersHasTheShortestSlicesAndWhoOffersNoneTheLongest) {
+TEST(ThreadPriorityTest, WhoAnswersHasTheShortestSlices) {
   using enum ThreadRole;
   const std::uint64_t own = SliceOfThread();
   if (own == 0) GTEST_SKIP() << "a kernel before 6.12, or another policy";
   EXPECT_EQ(After({kAnswers}, &SliceOfThread), 100'000);
-  EXPECT_EQ(After({kBackground}, &SliceOfThread), 200'000);
-  EXPECT_EQ(After({kLongWork}, &SliceOfThread), 4'000'000);
-  EXPECT_LT(own, After({kLongWork}, &SliceOfThread));
+  EXPECT_EQ(After({kLongWork}, &SliceOfThread), 200'000);
   EXPECT_EQ(After({kLongWork, kAnswers}, &SliceOfThread), 100'000);
   EXPECT_EQ(SliceOfThread(), own);
 }
@@ -71,16 +67,15 @@ int OffersAs(ThreadRole role) {
   return counted;
 }
 
-TEST(ThreadPriorityTest, TheBackgroundAloneOffersItsCore) {
+TEST(ThreadPriorityTest, LongWorkAloneOffersItsCore) {
   EXPECT_EQ(OffersAs(ThreadRole::kAnswers), 0);
-  EXPECT_EQ(OffersAs(ThreadRole::kLongWork), 0);
-  EXPECT_EQ(OffersAs(ThreadRole::kBackground), 3);
+  EXPECT_EQ(OffersAs(ThreadRole::kLongWork), 3);
 }
 
-TEST(ThreadPriorityTest, AThreadThatLeavesTheBackgroundOffersNoMore) {
+TEST(ThreadPriorityTest, AThreadThatLeavesLongWorkOffersNoMore) {
   int counted = -1;
   std::thread([&] {
-    TakeRole(ThreadRole::kBackground, [] { ++offers; });
+    TakeRole(ThreadRole::kLongWork, [] { ++offers; });
     OfferCore();
     TakeRole(ThreadRole::kAnswers);
     OfferCore();
@@ -89,13 +84,13 @@ TEST(ThreadPriorityTest, AThreadThatLeavesTheBackgroundOffersNoMore) {
   EXPECT_EQ(counted, 1);
 }
 
-TEST(ThreadPriorityTest, TheBackgroundIsNotRealTime) {
+TEST(ThreadPriorityTest, LongWorkIsNotRealTime) {
   int policy = -1;
   bool is_allowed = false;
   std::thread([&] {
     const sched_param first{.sched_priority = 1};
     is_allowed = sched_setscheduler(0, SCHED_FIFO, &first) == 0;
-    TakeRole(ThreadRole::kBackground);
+    TakeRole(ThreadRole::kLongWork);
     policy = sched_getscheduler(0);
   }).join();
   if (!is_allowed) GTEST_SKIP() << "real-time priorities are not allowed here";
