@@ -13,9 +13,11 @@
 namespace maskd::cache {
 namespace {
 
-WorkPool::WaitingChanged ReportTo(metrics::Metrics* metrics) {
-  return metrics == nullptr ? WorkPool::WaitingChanged()
-                            : [metrics](int change) { metrics->CompileQueueChanged(change); };
+WorkPool::WaitingChanged Tell(metrics::Metrics* metrics, WorkPool::WaitingChanged further) {
+  return [metrics, further = std::move(further)](int change) {
+    if (metrics != nullptr) metrics->CompileQueueChanged(change);
+    if (further != nullptr) further(change);
+  };
 }
 
 }  // namespace
@@ -26,8 +28,9 @@ GrammarCache::GrammarCache(Options options, metrics::Metrics* metrics)
       grammars_(options_.capacity_bytes),
       errors_(options_.negative_entries, options_.negative_time_to_live),
       flights_(options_.clock),
-      pool_(options_.compile_threads, options_.compile_queue, ReportTo(metrics),
-            ThreadRole::kLongWork, options_.compile_threads > 0 ? 1 : 0) {}
+      pool_(options_.compile_threads, options_.compile_queue,
+            Tell(metrics, options_.waiting_changed), ThreadRole::kLongWork,
+            options_.compile_threads > 0 ? 1 : 0) {}
 
 metrics::CacheOutcome GrammarCache::OutcomeOf(const absl::StatusOr<Ticket>& ticket) {
   if (!ticket.ok() || ticket->origin() == Ticket::Origin::kStarted)

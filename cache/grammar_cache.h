@@ -49,6 +49,8 @@ class GrammarCache {
     std::function<std::int64_t(const GrammarPtr& grammar)> held_bytes;
     // Whether a compile's error would come again for the same text. Required.
     std::function<bool(const absl::Status& error)> is_lasting;
+    // Told of each change of the number of compiles that wait for a thread; may be empty.
+    WorkPool::WaitingChanged waiting_changed;
     Clock* clock = Clock::Steady();  // not owned
   };
 

@@ -65,7 +65,7 @@ std::string KindLabel(const std::string& kind) {
 std::int64_t HeldBytes(const cache::GrammarPtr& grammar) { return grammar->costs().held_bytes; }
 
 cache::GrammarCache::Options CacheOptions(const Config& config, const StoreMachinery& machinery,
-                                          cache::LiveGrammars* live) {
+                                          cache::LiveGrammars* live, WarmUpQueue* warm_up) {
   cache::GrammarCache::Options options;
   options.capacity_bytes = PlanMemory(config).cache_bytes;
   options.compile_threads =
@@ -77,6 +77,7 @@ cache::GrammarCache::Options CacheOptions(const Config& config, const StoreMachi
     return live->Measure(grammar) + grammar->costs().mask_bytes;
   };
   options.is_lasting = &IsLasting;
+  options.waiting_changed = [warm_up](int change) { warm_up->CompilesWaitingChanged(change); };
   options.clock = machinery.clock;
   return options;
 }
@@ -155,7 +156,7 @@ GrammarStore::GrammarStore(const Config& config, metrics::Metrics* metrics,
       warm_up_(config.warm_up_ms, static_cast<int>(config.look_ahead_masks)),
       live_(&HeldBytes),
       texts_(kKnownTexts),
-      cache_(CacheOptions(config, machinery_, &live_), metrics) {}
+      cache_(CacheOptions(config, machinery_, &live_, &warm_up_), metrics) {}
 
 std::vector<Pool> GrammarStore::pools() const {
   const cache::WorkPool& pool = cache_.pool();

@@ -1,9 +1,10 @@
 // Makes masks ahead: of new grammars, and behind the places where sequences stand. See
 // grammar_core/compile/warm_up.h.
 //
-// Grammars  on one thread of the background (cpu/thread_priority.h), which does not starve: a step
-//           may wait for what it holds. A grammar that comes while many wait is left out, and so is
-//           one that nobody holds any more by its turn.
+// Grammars  on one thread of long work (cpu/thread_priority.h), which does not starve: a step may
+//           wait for what it holds. A grammar that comes while many wait is left out, and so is
+//           one that nobody holds any more by its turn. While a compile waits none is begun, and
+//           the one at work is cut short and comes again behind the others.
 // Places    on one thread of long work: a step that needs what it is at waits for it. It begins
 //           when a stream has been idle for a moment, and ends what it does for it when the
 //           stream's next step comes.
@@ -16,8 +17,11 @@
 #include <memory>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+
 #include "cache/single_flight.h"
 #include "cache/work_pool.h"
+#include "grammar_core/base/mutex.h"
 #include "grammar_core/matcher/prefetch_place.h"
 
 namespace maskd::service {
@@ -41,14 +45,26 @@ class WarmUpQueue {
   // Has the masks of its beginning made, if anybody still holds it then.
   void Add(const cache::GrammarPtr& grammar);
 
+  // Says that the number of compiles that wait for a thread has changed; as often as not from
+  // several threads at once, so by how much.
+  void CompilesWaitingChanged(int change) ABSL_LOCKS_EXCLUDED(mutex_);
+
   // Left out when too many wait.
   void LookAhead(std::shared_ptr<PlacesToLookAhead> places);
   [[nodiscard]] bool looks_ahead() const { return look_ahead_masks_ > 0; }
 
  private:
+  // Waits until no compile waits. False: the queue ends.
+  bool AwaitTurn() ABSL_LOCKS_EXCLUDED(mutex_);
+
   const std::int64_t wall_ms_;
   const int look_ahead_masks_;
   std::atomic<bool> cancelled_ = false;
+  std::atomic<bool> is_cut_short_ = false;  // while a compile waits, and from the end on
+  Mutex mutex_;
+  CondVar changed_;
+  int compiles_waiting_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   cache::WorkPool grammars_;  // last: their threads use all of the above
   cache::WorkPool places_;
 };

@@ -2,6 +2,7 @@
 // of a step's answer, without the step.
 #include "service/sequences/row_answers.h"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
 
 #include "grammar_core/base/budget.h"
@@ -260,6 +262,40 @@ TEST_F(PlacesAheadTest, NewGrammarsHaveTheirFirstMasksMade) {
   while (!std::get<Sequence>(next.what).FillPositions({}, &positions, NewMasks::kRefused).ok())
     std::this_thread::yield();
   EXPECT_FALSE(queue.looks_ahead());
+}
+
+TEST_F(PlacesAheadTest, FirstMasksWaitWhileACompileWaits) {
+  WarmUpQueue queue(1'000, 0);
+  const cache::GrammarPtr grammar = Compiled("regex", "(ab|cd){3}");
+  const StreamRow next = RowOf(grammar, "ab");
+  const auto is_made = [&next] {
+    std::vector<SequencePosition> positions;
+    return std::get<Sequence>(next.what).FillPositions({}, &positions, NewMasks::kRefused).ok();
+  };
+  queue.CompilesWaitingChanged(2);
+  queue.Add(grammar);
+  queue.CompilesWaitingChanged(-1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(is_made());
+  queue.CompilesWaitingChanged(-1);
+  while (!is_made()) std::this_thread::yield();
+}
+
+// Whenever a compile comes: what was cut short is gone on with.
+TEST_F(PlacesAheadTest, FirstMasksThatWereCutShortAreMadeLater) {
+  WarmUpQueue queue(1'000, 0);
+  for (int length = 1; length <= 20; ++length) {
+    const cache::GrammarPtr grammar = Compiled("regex", absl::StrCat("([a-f]x){", length, "}"));
+    const StreamRow next = RowOf(grammar, "ax");
+    queue.Add(grammar);
+    for (int i = 0; i < length; ++i) std::this_thread::yield();
+    queue.CompilesWaitingChanged(1);
+    std::this_thread::yield();
+    queue.CompilesWaitingChanged(-1);
+    std::vector<SequencePosition> positions;
+    while (!std::get<Sequence>(next.what).FillPositions({}, &positions, NewMasks::kRefused).ok())
+      std::this_thread::yield();
+  }
 }
 
 // Grammars that nobody has any more cost nothing, and the queue's end waits for what runs alone.
