@@ -34,6 +34,10 @@ constexpr std::chrono::nanoseconds kLongWorkSlice = 200us;
 // What the calling thread does at an offer; nullptr: nothing.
 thread_local void (*offer_of_thread)() = nullptr;
 
+// Of OfferCoreAfter(): between two offers, and spent since the last one.
+constexpr std::int64_t kUnitsAnOffer = 512;
+thread_local std::int64_t units_since_offer = 0;
+
 void Yield() { sched_yield(); }
 
 void LeaveRealTime() {
@@ -96,6 +100,12 @@ void TakeRole(ThreadRole role, void (*offer)()) {
 
 void OfferCore() {
   if (offer_of_thread != nullptr) offer_of_thread();
+}
+
+void OfferCoreAfter(std::int64_t units) {
+  if ((units_since_offer += units) < kUnitsAnOffer) return;
+  units_since_offer = 0;
+  OfferCore();
 }
 
 }  // namespace maskd

@@ -29,6 +29,10 @@ void TakeRole(ThreadRole role, void (*offer)() = nullptr);
 // called every 0.1 to 0.2 ms of work. Costs a system call there, elsewhere a comparison.
 void OfferCore();
 
+// The same for work in small pieces: once for every 512 units that the thread spends. A unit is
+// some 0.2 us.
+void OfferCoreAfter(std::int64_t units);
+
 }  // namespace maskd
 
 #endif  // MASKD_CPU_THREAD_PRIORITY_H_

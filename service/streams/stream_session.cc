@@ -23,6 +23,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "cache/shared_loop.h"
+#include "cpu/thread_priority.h"
 #include "grammar_core/base/error.h"
 #include "service/base/errors.h"
 #include "service/sequences/row_errors.h"
@@ -338,6 +339,7 @@ absl::Status StreamSession::TakeTokens(const std::vector<TokenId>& tokens, Seque
       return LimitExceeded(absl::StrCat("tokens[", i, "]"), "max_row_tokens",
                            limits_.max_row_tokens, sequence->token_count() + 1);
     }
+    OfferCoreAfter(1);
     const bool is_text = !sequence->reasoning() && !sequence->finished();
     const absl::Status taken = sequence->Take(tokens[i]);
     if (taken.ok()) {

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "cpu/thread_priority.h"
 #include "grammar_core/base/error.h"
 #include "maskd/v1/mask_service.pb.h"
 #include "protos/wire_fields.h"
@@ -21,6 +22,9 @@
 
 namespace maskd::service {
 namespace {
+
+// As many are read in the time of a unit of OfferCoreAfter().
+constexpr std::int64_t kBytesAUnit = 32;
 
 void Reset(RowToMove* move) {
   move->row = 0;
@@ -70,6 +74,7 @@ bool ReadTokens(absl::string_view bytes, RowToMove* move) {
 bool ReadMove(WireInput& in, RowToMove* move) {
   absl::string_view bytes;
   if (!in.ReadBytes(&bytes)) return false;
+  OfferCoreAfter(static_cast<std::int64_t>(bytes.size()) / kBytesAUnit);
   // The move was another row's in the last step; its vectors keep their memory.
   Reset(move);
   if (ReadTokens(bytes, move)) return true;

@@ -72,6 +72,17 @@ TEST(ThreadPriorityTest, LongWorkAloneOffersItsCore) {
   EXPECT_EQ(OffersAs(ThreadRole::kLongWork), 3);
 }
 
+TEST(ThreadPriorityTest, SmallPiecesOfWorkAreOneOfferInSoManyUnits) {
+  int counted = 0;
+  std::thread([&] {
+    TakeRole(ThreadRole::kLongWork, [] { ++offers; });
+    for (int i = 0; i < 5'120; ++i) OfferCoreAfter(1);
+    OfferCoreAfter(100'000);
+    counted = offers;
+  }).join();
+  EXPECT_EQ(counted, 11);
+}
+
 TEST(ThreadPriorityTest, AThreadThatLeavesLongWorkOffersNoMore) {
   int counted = -1;
   std::thread([&] {
