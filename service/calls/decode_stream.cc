@@ -55,26 +55,25 @@ absl::Status OfStream(absl::Status status) {
 
 }  // namespace
 
-void DecodeStream::Accept(const DecodeHost* host, RawMethods* methods,
-                          grpc::ServerCompletionQueue* queue, int* live) {
-  auto* const stream = new DecodeStream(host, methods, queue, live);  // deletes itself
+void DecodeStream::Accept(const DecodeHost* host, RawMethods* methods, StreamQueue* queue) {
+  auto* const stream = new DecodeStream(host, methods, queue);  // deletes itself
   CallEvent* const done = &stream->operations_[kDone];
   stream->context_.AsyncNotifyWhenDone(done);
-  methods->Request(0, &stream->context_, &stream->call_, queue, queue, stream->Begin(kAccepted));
+  grpc::ServerCompletionQueue* const events = queue->events();
+  methods->Request(0, &stream->context_, &stream->call_, events, events, stream->Begin(kAccepted));
 }
 
-DecodeStream::DecodeStream(const DecodeHost* host, RawMethods* methods,
-                           grpc::ServerCompletionQueue* queue, int* live)
-    : host_(host), methods_(methods), queue_(queue), live_(live) {
+DecodeStream::DecodeStream(const DecodeHost* host, RawMethods* methods, StreamQueue* queue)
+    : host_(host), methods_(methods), queue_(queue) {
   for (int kind = 0; kind < kKindCount; ++kind)
     operations_[static_cast<std::size_t>(kind)].Is(this, static_cast<Kind>(kind));
-  ++*live_;
+  ++*queue_->live_streams();
 }
 
 // On the queue's thread, in Complete() alone.
 DecodeStream::~DecodeStream() {
   LetGo();
-  --*live_;
+  --*queue_->live_streams();
   *host_->queued_bytes -= queued_bytes_;
 }
 
@@ -82,9 +81,11 @@ DecodeStream::~DecodeStream() {
 void DecodeStream::GiveRowsAway() {
   stepping_ = true;
   leaving_ = std::move(exchange_);
-  host_->long_step_threads->Run([this] {
-    leaving_.reset();
-    Notify(kRowsGone);  // the last touch
+  queue_->Afterwards([this] {
+    host_->long_step_threads->Run([this] {
+      leaving_.reset();
+      Notify(kRowsGone);  // the last touch
+    });
   });
 }
 
@@ -103,7 +104,7 @@ CallEvent* DecodeStream::Begin(Kind kind) {
 
 void DecodeStream::Notify(Kind kind) {
   // A time that has passed needs no timer of gRPC's, which may sleep by the clock of the day.
-  alarms_[kind].Set(queue_, gpr_inf_past(GPR_CLOCK_MONOTONIC), Begin(kind));
+  alarms_[kind].Set(queue_->events(), gpr_inf_past(GPR_CLOCK_MONOTONIC), Begin(kind));
 }
 
 void DecodeStream::Complete(DecodeStream* stream, Kind kind, bool ok) {
@@ -206,7 +207,7 @@ bool DecodeStream::is_wanted() const { return !ended_.has_value() && !broken_ &&
 void DecodeStream::Begun() {
   ++pending_;  // kDone comes for every call
   // Another one waits to be accepted before this one is looked at.
-  Accept(host_, methods_, queue_, live_);
+  Accept(host_, methods_, queue_);
   absl::StatusOr<Caller> caller = host_->gate->Admit(context_);
   if (!caller.ok()) return End(caller.status());
   caller_ = *std::move(caller);
@@ -229,7 +230,8 @@ void DecodeStream::SetTimer(std::int64_t ms) {
   timing_ = true;
   activity_seen_ = activity_ + (memory_stream_ != nullptr ? memory_stream_->activity() : 0);
   const gpr_timespec time = gpr_time_from_millis(ms, GPR_TIMESPAN);
-  alarms_[kTimer].Set(queue_, gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), time), Begin(kTimer));
+  alarms_[kTimer].Set(queue_->events(), gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), time),
+                      Begin(kTimer));
 }
 
 // A client that comes back opens its rows anew, here or elsewhere: so UNAVAILABLE.
@@ -348,6 +350,7 @@ absl::Status DecodeStream::TakeStep() {
   if (memory_stream_ != nullptr || !WithdrawOffer())
     return BadField("step", "the steps of this stream go through its shared memory");
   host_->shared.metrics->StepWaited(std::chrono::duration<double>(waited_).count());
+  if (incoming_.Length() > kLargeMessage) queue_->LargeMessageCame();
   unread_ = incoming_.Length() > kMostReadHere;
   if (unread_) {
     GiveAway(Helper::kLongStepThread);
@@ -371,7 +374,7 @@ absl::Status DecodeStream::BeginStep(std::optional<Clock::Duration> turn) {
 }
 
 // The queue has this stream, and a call that is still to be accepted.
-bool DecodeStream::IsAlone() const { return *live_ <= 2; }
+bool DecodeStream::IsAlone() const { return *queue_->live_streams() <= 2; }
 
 DecodeStream::Helper DecodeStream::AnswerInTurn() {
   if (exchange_->takes_long()) return Helper::kStepThread;
@@ -385,12 +388,14 @@ DecodeStream::Helper DecodeStream::AnswerInTurn() {
 
 void DecodeStream::GiveAway(Helper helper) {
   stepping_ = true;  // before anyone can be done: from here the exchange is the helper's
-  const auto finish = [this] { FinishElsewhere(); };
-  if (helper == Helper::kStepThread)
-    host_->shared.threads->Run(finish);
-  else if (helper == Helper::kLongStepThread ||
-           !host_->shared.mask_makers->Submit(finish).has_value())
-    host_->long_step_threads->Run(finish);
+  queue_->Afterwards([this, helper] {
+    const auto finish = [this] { FinishElsewhere(); };
+    if (helper == Helper::kStepThread)
+      host_->shared.threads->Run(finish);
+    else if (helper == Helper::kLongStepThread ||
+             !host_->shared.mask_makers->Submit(finish).has_value())
+      host_->long_step_threads->Run(finish);
+  });
 }
 
 void DecodeStream::FinishElsewhere() {

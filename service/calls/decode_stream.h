@@ -19,7 +19,7 @@
 //          twice that in which no step came. A client that does not read is cut off idle_ms later.
 // Wire     raw buffers both ways, the bytes of protos/maskd/v1's messages.
 // Turns    what waits for the queue's thread is handled in the order of fair_turns.h.
-// Threads  all of it on the thread of its queue, but the step that was given away, the
+// Threads  all of it on a thread of its queue, one at a time, but the step that was given away, the
 //          MemoryStream's and the end of its rows. Notices of other threads only wake that one.
 // Ownership  of itself: deleted when the call and every operation of it have ended.
 #ifndef MASKD_SERVICE_CALLS_DECODE_STREAM_H_
@@ -39,7 +39,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include <grpcpp/alarm.h>
-#include <grpcpp/completion_queue.h>
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/byte_buffer.h>
 
@@ -50,6 +49,7 @@
 #include "service/calls/gate.h"
 #include "service/calls/memory_stream.h"
 #include "service/calls/raw_methods.h"
+#include "service/calls/stream_queue.h"
 #include "service/grammars/tokenizer_shelf.h"
 #include "service/streams/fair_turns.h"
 #include "service/streams/memory_offers.h"
@@ -94,11 +94,12 @@ class DecodeStream {
   // The replies' bytes, past which no further one is made.
   static constexpr std::int64_t kMaxQueuedBytes = 16 << 20;
 
+  // Bytes of a message that gRPC takes longer to read than a turn.
+  static constexpr std::size_t kLargeMessage = 256 << 10;
+
   // Asks for the next call of the first of `methods` on `queue`; another one is asked for when it
-  // comes. `*live` counts the streams of the queue, this one and those to come; it is changed on
-  // the queue's thread alone.
-  static void Accept(const DecodeHost* host, RawMethods* methods,
-                     grpc::ServerCompletionQueue* queue, int* live);
+  // comes. The queue counts it as live from now on.
+  static void Accept(const DecodeHost* host, RawMethods* methods, StreamQueue* queue);
 
   DecodeStream(const DecodeStream&) = delete;
   DecodeStream& operator=(const DecodeStream&) = delete;
@@ -140,8 +141,7 @@ class DecodeStream {
     Kind kind_ = kKindCount;
   };
 
-  DecodeStream(const DecodeHost* host, RawMethods* methods, grpc::ServerCompletionQueue* queue,
-               int* live);
+  DecodeStream(const DecodeHost* host, RawMethods* methods, StreamQueue* queue);
   ~DecodeStream();
 
   // Handles a completion of the queue. The stream may be gone afterwards.
@@ -191,8 +191,7 @@ class DecodeStream {
 
   const DecodeHost* const host_;
   RawMethods* const methods_;
-  grpc::ServerCompletionQueue* const queue_;
-  int* const live_;
+  StreamQueue* const queue_;
   const std::shared_ptr<FairTurns::Share> share_ = std::make_shared<FairTurns::Share>();
 
   grpc::ServerContext context_;

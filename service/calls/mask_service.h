@@ -1,7 +1,7 @@
-// MaskService of maskd/v1: the completion queues of the Decode streams, and a thread for each.
+// MaskService of maskd/v1: the completion queues of the Decode streams.
 //
-// Streams  belong to the queue that accepted them (decode_stream.h): one thread reads, answers and
-//          writes all messages of a stream, and no lock is taken for it.
+// Streams  belong to the queue that accepted them (stream_queue.h): one thread at a time reads,
+//          answers and writes the messages of its streams, and no lock is taken for them.
 // Threads  Listen(), Start(), Drain() and Join() on one thread, in this order.
 #ifndef MASKD_SERVICE_CALLS_MASK_SERVICE_H_
 #define MASKD_SERVICE_CALLS_MASK_SERVICE_H_
@@ -13,7 +13,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -22,10 +21,10 @@
 
 #include "cache/work_pool.h"
 #include "metrics/registry.h"
-#include "service/base/activity.h"
 #include "service/base/pools.h"
 #include "service/calls/decode_stream.h"
 #include "service/calls/gate.h"
+#include "service/calls/stream_queue.h"
 #include "service/calls/unary_calls.h"
 #include "service/config/config.h"
 #include "service/grammars/grammar_store.h"
@@ -70,7 +69,7 @@ class MaskService {
   [[nodiscard]] int thread_count() const { return thread_count_; }
   // Since when the thread is at what it does; nothing when it waits. Any thread.
   [[nodiscard]] std::optional<Clock::TimePoint> busy_since(int thread) const {
-    return queues_[static_cast<std::size_t>(thread)]->activity.since();
+    return queues_[static_cast<std::size_t>(thread)]->busy_since();
   }
 
   // Streams and their rows, and the threads that serve them. Any thread.
@@ -85,16 +84,6 @@ class MaskService {
   void Join();
 
  private:
-  struct Queue {
-    std::unique_ptr<grpc::ServerCompletionQueue> events;
-    int live_streams = 0;  // changed by `thread` alone, as the next
-    int live_others = 0;
-    Activity activity;
-    std::thread thread;
-  };
-
-  void Serve(Queue* queue) const;
-
   const int thread_count_;
   StreamRegistry streams_;
   StepThreads threads_;
@@ -104,7 +93,7 @@ class MaskService {
   std::atomic<std::int64_t> queued_bytes_ = 0;
   const DecodeHost host_;
   RawMethods methods_;
-  std::vector<std::unique_ptr<Queue>> queues_;
+  std::vector<std::unique_ptr<StreamQueue>> queues_;
 };
 
 }  // namespace maskd::service

@@ -123,6 +123,47 @@ TEST(LongStepTest, ALargeMessageIsAnsweredInItsOrder) {
   EXPECT_TRUE(stream.Finish().ok());
 }
 
+// Messages so large that a second thread looks for events, too.
+TEST(LongStepTest, AnswersAreTheSameWhileTwoThreadsLookForEvents) {
+  constexpr int kRows = 4;
+  constexpr int kSteps = 5;
+  const RunningServer running;
+  TestStream large(running.channel());
+  large.Greet();
+  for (std::uint64_t row = 1; row <= kRows; ++row)
+    large.Run(OpeningStep(OpenOf(row, "regex", "[a-z]*")));
+  v1::Step step;
+  for (int row = 1; row <= kRows; ++row) {
+    step.add_rows()->set_row(static_cast<std::uint64_t>(row));
+    for (int i = 0; i < kManyTokens; ++i) step.mutable_rows(row - 1)->add_tokens('a' + i % 26);
+  }
+  TestStream plain(ConnectTo(running.address()));
+  plain.Greet();
+  plain.Run(OpeningStep(OpenOf(1, "regex", "(ab)*")));
+  std::atomic<int> answered = 0;
+  std::thread sender([&] {
+    for (int i = 0; i < kSteps; ++i, ++answered) {
+      const v1::StepReply result = large.Run(step);
+      ASSERT_EQ(result.rows_size(), kRows);
+      for (const v1::RowReply& row : result.rows())
+        EXPECT_EQ(row.token_count(), (i + 1) * kManyTokens);
+    }
+  });
+  std::uint32_t tokens = 0;
+  for (; answered < kSteps; ++tokens) {
+    v1::Step next;
+    next.add_rows()->set_row(1);
+    next.mutable_rows(0)->add_tokens(tokens % 2 == 0 ? 'a' : 'b');
+    const v1::StepReply result = plain.Run(next);
+    ASSERT_EQ(result.rows_size(), 1);
+    EXPECT_EQ(result.rows(0).token_count(), tokens + 1);
+  }
+  sender.join();
+  EXPECT_GT(tokens, 0);
+  EXPECT_TRUE(large.Finish().ok());
+  EXPECT_TRUE(plain.Finish().ok());
+}
+
 // A large message that is refused ends its stream as a short one does, and no other.
 TEST(LongStepTest, ALargeMessageThatIsWrongEndsItsStream) {
   const RunningServer running;
