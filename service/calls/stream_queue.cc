@@ -155,10 +155,10 @@ bool StreamQueue::HandleAll(Clock::TimePoint* now, Clock::TimePoint* looked) {
     Handle(*event, begin);
     *now = Clock::Steady()->Now();
     const Clock::Duration spent = *now - begin;
-    const std::vector<std::function<void()>> afterwards = std::exchange(afterwards_, {});
+    const std::function<void()> afterwards = std::exchange(afterwards_, nullptr);
     const bool looks = Done(*event, spent, *now);
-    for (const std::function<void()>& job : afterwards) job();
-    if (!looks && afterwards.empty()) continue;
+    if (afterwards != nullptr) afterwards();
+    if (!looks && afterwards == nullptr) continue;
     if (looks) {
       AddWaiting(*looked);
       *looked = *now;

@@ -11,12 +11,12 @@
 #define MASKD_SERVICE_CALLS_STREAM_QUEUE_H_
 
 #include <atomic>
+#include <cassert>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -57,8 +57,12 @@ class StreamQueue {
   void LargeMessageCame() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Runs `job` on this thread when the event that is handled is done, and another thread may handle
-  // the next: for what wakes threads, one of which may take the core. By who handles an event.
-  void Afterwards(std::function<void()> job) { afterwards_.push_back(std::move(job)); }
+  // the next: for what wakes threads, one of which may take the core. By who handles an event, once
+  // for each.
+  void Afterwards(std::function<void()> job) {
+    assert(afterwards_ == nullptr);
+    afterwards_ = std::move(job);
+  }
 
   // Since when the event that is handled has been; nothing when none is. Any thread.
   [[nodiscard]] std::optional<Clock::TimePoint> busy_since() const { return activity_.since(); }
@@ -92,7 +96,7 @@ class StreamQueue {
   const Clock::Duration awake_;
   int live_streams_ = 0;
   int live_others_ = 0;
-  std::vector<std::function<void()>> afterwards_;  // of the event that is handled
+  std::function<void()> afterwards_;  // of the event that is handled
   Activity activity_;
   WakeUp wake_up_;
   grpc::Alarm alarm_;
