@@ -93,7 +93,6 @@ class DecodeStream {
   static constexpr std::size_t kMostReadHere = 32 << 10;
   // The replies' bytes, past which no further one is made.
   static constexpr std::int64_t kMaxQueuedBytes = 16 << 20;
-
   // Bytes of a message that gRPC takes longer to read than a turn.
   static constexpr std::size_t kLargeMessage = 256 << 10;
 
