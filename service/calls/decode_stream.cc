@@ -1,6 +1,7 @@
 // A stream is a machine of events: each operation of gRPC, each notice and the timer comes back as
 // an event of the stream's queue, is handled (Handle()), and then everything that can go on is
-// begun (Advance()). All of it runs on the queue's thread, so the members need no lock.
+// begun (Advance()). All of it runs on a thread of the queue, one at a time, so the members need
+// no lock.
 //
 // Who wakes whom  Notify() puts an event into the queue from any thread: a step thread (done), the
 //                 registry (go away, end), the handover port (fetched), the memory's thread

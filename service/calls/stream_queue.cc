@@ -4,13 +4,13 @@
 // Who wakes whom  the network, through gRPC, and Alarms of other threads: both are events of the
 //                 queue. A thread looks for --awake_us before it sleeps (spin), then sleeps in
 //                 Next(). A large message wakes the second thread, for kWanted.
-// May block       in Next() alone. Of a step an event does what a turn has time for.
+// May block       in Next() alone. An event does as much of a step as a turn has time for.
 // Invariant       is_handling_ is one thread's at a time, and no event waits while it is nobody's,
 //                 but between two steps of HandleAll().
 // End             a thread ends when the queue's last call has. The one that handled it wakes the
 //                 other, by an event or by changed_.
 // Cost            a look at the queue is a call of the system, and one event has one look at most.
-//                 Two locks an event that nobody else wants, 40 ns.
+//                 Four locks an event that nobody else wants.
 #include "service/calls/stream_queue.h"
 
 #include <algorithm>

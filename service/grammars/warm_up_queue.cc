@@ -41,7 +41,6 @@ WarmUpQueue::WarmUpQueue(std::int64_t wall_ms, int look_ahead_masks)
 
 WarmUpQueue::~WarmUpQueue() {
   const MutexLock lock(&mutex_);
-  stopping_ = true;
   cancelled_ = true;
   is_cut_short_ = true;
   changed_.NotifyAll();
@@ -50,14 +49,14 @@ WarmUpQueue::~WarmUpQueue() {
 void WarmUpQueue::CompilesWaitingChanged(int change) {
   const MutexLock lock(&mutex_);
   compiles_waiting_ += change;
-  is_cut_short_ = stopping_ || compiles_waiting_ > 0;
+  is_cut_short_ = cancelled_ || compiles_waiting_ > 0;
   if (compiles_waiting_ == 0) changed_.NotifyAll();
 }
 
 bool WarmUpQueue::AwaitTurn() {
   const MutexLock lock(&mutex_);
-  while (compiles_waiting_ > 0 && !stopping_) changed_.Wait(&mutex_);
-  return !stopping_;
+  while (compiles_waiting_ > 0 && !cancelled_) changed_.Wait(&mutex_);
+  return !cancelled_;
 }
 
 void WarmUpQueue::Add(const cache::GrammarPtr& grammar) {

@@ -45,8 +45,8 @@ class WarmUpQueue {
   // Has the masks of its beginning made, if anybody still holds it then.
   void Add(const cache::GrammarPtr& grammar);
 
-  // Says that the number of compiles that wait for a thread has changed; as often as not from
-  // several threads at once, so by how much.
+  // Says by how much the number of compiles that wait for a thread has changed, as
+  // WorkPool::WaitingChanged does.
   void CompilesWaitingChanged(int change) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Left out when too many wait.
@@ -64,7 +64,6 @@ class WarmUpQueue {
   Mutex mutex_;
   CondVar changed_;
   int compiles_waiting_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   cache::WorkPool grammars_;  // last: their threads use all of the above
   cache::WorkPool places_;
 };

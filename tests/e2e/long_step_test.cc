@@ -141,10 +141,10 @@ TEST(LongStepTest, AnswersAreTheSameWhileTwoThreadsLookForEvents) {
   plain.Greet();
   plain.Run(OpeningStep(OpenOf(1, "regex", "(ab)*")));
   std::atomic<int> answered = 0;
-  std::thread sender([&] {
+  std::jthread sender([&] {
     for (int i = 0; i < kSteps; ++i, ++answered) {
       const v1::StepReply result = large.Run(step);
-      ASSERT_EQ(result.rows_size(), kRows);
+      EXPECT_EQ(result.rows_size(), kRows);
       for (const v1::RowReply& row : result.rows())
         EXPECT_EQ(row.token_count(), (i + 1) * kManyTokens);
     }
