@@ -12,6 +12,8 @@ count. The load is bench/heavy_load, over Llama 3's vocabulary, each step right 
   drafts     1,000 rows with 400 drafts each, of an array of distinct strings
   words      5 MB a step: 1,000 rows take 1,700 tokens each
   replay     256 rows are opened again in each step, with 4,000 tokens each
+  snapshots  each step asks for snapshots of 256 rows of 4,000 tokens each
+  new_texts  64 rows are opened with the texts of new grammars and 16,000 tokens each, which they take behind the compiles
   compiles   8 compiles at a time, of the slowest schemas of MaskBench (--cases)
   overload   10 times as many compiles of those as the server can do, whose peak is measured before, beside the same bystander
   small      the same of 300 other schemas, of 0.1 to 1 ms each
@@ -50,7 +52,7 @@ RATIO, MOST_MS = 3, 1.0
 OVERLOAD_RATIO, GOODPUT, REFUSED_MS = 2, 0.9, 5
 HEALTH_MS, TINY_MS = 50, 100
 TIMES, AT_ONCE, CALLERS = 10, 8, 1000
-STREAMS = ["unique", "min_properties", "if", "contains", "rare", "drafts", "words", "replay"]
+STREAMS = ["unique", "min_properties", "if", "contains", "rare", "drafts", "words", "replay", "snapshots", "new_texts"]
 LOADS = [*STREAMS, "compiles", "overload", "small", "waiting"]
 
 

@@ -158,6 +158,8 @@ const std::map<std::string, std::function<absl::StatusOr<Json>()>>& Loads() {
       {"drafts", [] { return Say(SendDrafts(Options(), 1000, 400)); }},
       {"words", [] { return Say(SendWords(Options(), 1000, 1700)); }},
       {"replay", [] { return Say(Replay(Options(), 256, 4000)); }},
+      {"snapshots", [] { return Say(TakeSnapshots(Options(), 256, 4000)); }},
+      {"new_texts", [] { return Say(OpenNewTexts(Options(), 64, 16'000)); }},
       {"compiles", [] { return Compiles(1, true); }},
       {"overload", [] { return Compiles(1, false); }},
       {"waiting", &Waiting},

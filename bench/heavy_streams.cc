@@ -124,6 +124,12 @@ class Heavy {
   std::vector<TokenId> words_;
 };
 
+bool AreCompiled(const StepResult& result) {
+  return std::ranges::none_of(result.rows(), [](const RowResult& row) {
+    return row.state == v1::ROW_STATE_COMPILING;
+  });
+}
+
 constexpr absl::string_view kDistinctStrings =
     R"({"type":"array","uniqueItems":true,"items":{"type":"string"}})";
 
@@ -253,6 +259,55 @@ absl::StatusOr<HeavyWork> Replay(const HeavyOptions& options, int rows, int toke
       step.Open(id, *grammar, {.tokens = text});
     }
     if (absl::Status ran = heavy->Run(step, true); !ran.ok()) return ran;
+    heavy->AddTokens(std::int64_t{rows} * tokens);
+  }
+  return heavy->End();
+}
+
+absl::StatusOr<HeavyWork> TakeSnapshots(const HeavyOptions& options, int rows, int tokens) {
+  auto heavy = Heavy::Open(options);
+  if (!heavy.ok()) return heavy.status();
+  const auto grammar =
+      heavy->Compile("json_schema", R"({"type":"array","items":{"type":"string"}})");
+  if (!grammar.ok()) return grammar.status();
+  const std::vector<TokenId> text = Strings(*heavy, "", tokens);
+  client::Step step;
+  for (int row = 0; row < rows; ++row)
+    step.Open(static_cast<RowId>(row), *grammar, {.tokens = text});
+  if (absl::Status ran = heavy->Run(step, false); !ran.ok()) return ran;
+  step.Clear();
+  for (int row = 0; row < rows; ++row) step.Snapshot(static_cast<RowId>(row));
+  while (!heavy->IsOver()) {
+    if (absl::Status ran = heavy->Run(step, true); !ran.ok()) return ran;
+    heavy->AddTokens(std::int64_t{rows} * tokens);
+  }
+  return heavy->End();
+}
+
+absl::StatusOr<HeavyWork> OpenNewTexts(const HeavyOptions& options, int rows, int tokens) {
+  auto heavy = Heavy::Open(options);
+  if (!heavy.ok()) return heavy.status();
+  const std::vector<TokenId> text = Strings(*heavy, "", tokens);
+  v1::Grammar grammar;
+  grammar.set_kind("json_schema");
+  client::Step step;
+  for (int number = 0; !heavy->IsOver(); ++number) {
+    step.Clear();
+    for (int row = 0; row < rows; ++row) {
+      const auto id = static_cast<RowId>(row);
+      grammar.set_source(absl::StrCat(R"({"type":"array","items":{"type":"string"},"maxItems":)",
+                                      1'000'000 + number * rows + row, "}"));
+      if (number > 0) step.Close(id);
+      step.Open(id, grammar, {.tokens = text});
+    }
+    if (absl::Status ran = heavy->Run(step, true); !ran.ok()) return ran;
+    // Grammars compile meanwhile; the rows take their texts in the step behind that.
+    while (!AreCompiled(heavy->result()) && !heavy->IsOver()) {
+      absl::SleepFor(absl::Milliseconds(1));
+      step.Clear();
+      for (int row = 0; row < rows; ++row) step.Take(static_cast<RowId>(row), {});
+      if (absl::Status ran = heavy->Run(step, true); !ran.ok()) return ran;
+    }
     heavy->AddTokens(std::int64_t{rows} * tokens);
   }
   return heavy->End();

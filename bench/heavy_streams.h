@@ -44,6 +44,13 @@ absl::StatusOr<HeavyWork> SendDrafts(const HeavyOptions& options, int rows, int 
 absl::StatusOr<HeavyWork> SendWords(const HeavyOptions& options, int rows, int words);
 // All rows open again in each step, with so many tokens taken before. Errors: the stream's.
 absl::StatusOr<HeavyWork> Replay(const HeavyOptions& options, int rows, int tokens);
+// The rows have taken so many tokens each, and every step asks for all their snapshots. Errors: the
+// stream's.
+absl::StatusOr<HeavyWork> TakeSnapshots(const HeavyOptions& options, int rows, int tokens);
+// All rows open again, each with the text of a new grammar and so many tokens taken before, which
+// it takes once the grammar is compiled; steps that ask for their masks until then. Errors: the
+// stream's.
+absl::StatusOr<HeavyWork> OpenNewTexts(const HeavyOptions& options, int rows, int tokens);
 
 }  // namespace maskd::bench
 
