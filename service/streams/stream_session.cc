@@ -19,6 +19,7 @@
 #include <chrono>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 
@@ -42,6 +43,10 @@ constexpr std::size_t kManyRows = 8;
 constexpr std::int64_t kUnitsInATurn = 256;
 // Masks that a row with drafts asks for, about.
 constexpr std::int64_t kUnitsARow = 4;
+// Tokens of one row between two looks whether the step is still wanted: some 10 us.
+constexpr std::size_t kTokensALook = 64;
+// Tokens that are copied into a snapshot and its message in about the time of a unit.
+constexpr std::int64_t kCopiedTokensAUnit = 128;
 // Rows whose answers' memory is kept from step to step, whatever the next one names.
 constexpr std::size_t kKeptAnswers = 256;
 
@@ -90,13 +95,14 @@ absl::Status StreamSession::Begin(const StepRequest& request, Clock::TimePoint e
   result_.step = request.step;
   result_.snapshots.clear();
   result_.waited_seconds = 0;
+  settled_ = false;
+  is_given_up_ = false;
   applied_ = {};
   refusals_.clear();
   refusal_bytes_ = 0;
   named_.clear();
-  SettleAll();
   StepTurn turn = StepTurn::Until(&grammars_->clock(), end);
-  put_off_ = !Apply(request, turn);
+  put_off_ = !Settled(turn) || !Apply(request, turn);
   waits_ = !put_off_ && WaitsFor(request);
   return absl::OkStatus();
 }
@@ -114,11 +120,14 @@ bool StreamSession::WaitsFor(const StepRequest& request) const {
 bool StreamSession::AnswerSome(const StepRequest& request, NewMasks new_masks,
                                Clock::TimePoint end) {
   if (repeated_) return true;
-  BeginAnswers(request);
   StepTurn turn = StepTurn::Until(&grammars_->clock(), end);
+  put_off_ = !BeginAnswers(request, turn);
+  if (put_off_) return false;
   const bool are_all = AnswerRows(new_masks, turn);
-  put_off_ = turn.IsOver();
-  return are_all;
+  // Many snapshots are a helper's, too; they are taken behind the answers.
+  const bool copies_many = turn.is_timed() && UnitsOfSnapshots(request) > kUnitsInATurn;
+  put_off_ = turn.IsOver() || copies_many;
+  return are_all && !copies_many;
 }
 
 // The one part that may take long. When it is given up because the stream was cancelled, rows may
@@ -128,12 +137,17 @@ absl::StatusOr<const StepResult*> StreamSession::Finish(const StepRequest& reque
   if (repeated_) return &result_;
   // Not bounded by time any more: this is not the streams' thread, or nobody else is on it.
   StepTurn turn = StepTurn::WhileWanted(&is_cancelled);
-  if (!Apply(request, turn)) return absl::CancelledError("the stream was cancelled");
+  is_cancelled_ = &is_cancelled;
+  const absl::Cleanup over = [this] { is_cancelled_ = nullptr; };
+  if (!Settled(turn) || !Apply(request, turn))
+    return absl::CancelledError("the stream was cancelled");
   waits_ = !answering_ && WaitsFor(request);
   if (absl::Status waited = Wait(request, is_cancelled); !waited.ok()) return waited;
-  if (!answering_) BeginAnswers(request);
-  if (!AnswerRows(NewMasks::kMade, turn)) return absl::CancelledError("the stream was cancelled");
-  EndAnswers(request);
+  const auto answer = [&] {
+    return (answering_ || BeginAnswers(request, turn)) && AnswerRows(NewMasks::kMade, turn);
+  };
+  if (!answer() || is_given_up_ || !EndAnswers(request, turn))
+    return absl::CancelledError("the stream was cancelled");
   turns_.EndStep();
   open_rows_.Set(row_count());
   if (figures_ != nullptr) figures_->SetRows(tally_, tokens_);
@@ -198,10 +212,11 @@ absl::Status StreamSession::Wait(const StepRequest& request,
 
 // Rows whose compile has ended since an earlier step are answered here though nobody named them:
 // the client was promised a reply that says so.
-void StreamSession::BeginAnswers(const StepRequest& request) {
+bool StreamSession::BeginAnswers(const StepRequest& request, StepTurn& turn) {
+  // Before the first answer: a row is not to change between two looks at it.
+  if (!SettleAll(turn)) return false;
   answering_ = true;
   answered_ = 0;
-  SettleAll();  // before the first answer: a row is not to change between two looks at it
   const std::vector<RowId> waiting = std::exchange(compiling_, {});
   for (const RowId id : waiting) (IsCompiling(id) ? compiling_ : named_).push_back(id);
   answers_.BeginReply(named_.size() + refusals_.size() + request.snapshots.size(), refusal_bytes_);
@@ -211,6 +226,7 @@ void StreamSession::BeginAnswers(const StepRequest& request) {
   // the memory.
   if (result_.rows.capacity() > kKeptAnswers + 4 * answers) result_.rows = std::vector<RowResult>();
   result_.rows.reserve(answers);
+  return true;
 }
 
 bool StreamSession::AnswerRows(NewMasks new_masks, StepTurn& turn) {
@@ -254,9 +270,29 @@ void StreamSession::MakeMasks(StepTurn& turn) {
 }
 
 // Refusals last, behind the answers of the rows: one id may have both.
-void StreamSession::EndAnswers(const StepRequest& request) {
-  for (const RowId id : request.snapshots) Snapshot(id);
+bool StreamSession::EndAnswers(const StepRequest& request, StepTurn& turn) {
+  for (const RowId id : request.snapshots) {
+    if (turn.IsOver()) return false;
+    const std::int64_t units = UnitsOfSnapshot(id);
+    OfferCoreAfter(units);
+    Snapshot(id);
+    turn.Spend(units);
+  }
   for (RowResult& refusal : refusals_) result_.rows.push_back(std::move(refusal));
+  return true;
+}
+
+std::int64_t StreamSession::UnitsOfSnapshot(RowId id) const {
+  const auto found = rows_.find(id);
+  if (found == rows_.end()) return 1;
+  const auto* const sequence = std::get_if<Sequence>(&found->second.what);
+  return 1 + (sequence == nullptr ? 0 : sequence->token_count() / kCopiedTokensAUnit);
+}
+
+std::int64_t StreamSession::UnitsOfSnapshots(const StepRequest& request) const {
+  std::int64_t units = 0;
+  for (const RowId id : request.snapshots) units += UnitsOfSnapshot(id);
+  return units;
 }
 
 void StreamSession::Close(RowId id) {
@@ -330,7 +366,8 @@ void StreamSession::MoveCompiling(const RowToMove& move, CompilingRow* compiling
 }
 
 // Stops at the first token that is refused. Those before it are taken, and the row goes on from
-// there: the error says which one it was.
+// there: the error says which one it was. A row may bring as many tokens as a whole text has, so it
+// also stops where nobody wants the step any more: its answer is never given then.
 absl::Status StreamSession::TakeTokens(const std::vector<TokenId>& tokens, Sequence* sequence,
                                        StreamRow* row) {
   const Vocabulary& vocabulary = tokenizer_->vocabulary();
@@ -338,6 +375,10 @@ absl::Status StreamSession::TakeTokens(const std::vector<TokenId>& tokens, Seque
     if (sequence->token_count() >= limits_.max_row_tokens) {
       return LimitExceeded(absl::StrCat("tokens[", i, "]"), "max_row_tokens",
                            limits_.max_row_tokens, sequence->token_count() + 1);
+    }
+    if (i > 0 && i % kTokensALook == 0 && is_cancelled_ != nullptr && (*is_cancelled_)()) {
+      is_given_up_ = true;
+      return absl::CancelledError("the stream was cancelled");
     }
     OfferCoreAfter(1);
     const bool is_text = !sequence->reasoning() && !sequence->finished();
@@ -358,17 +399,38 @@ absl::Status StreamSession::TakeTokens(const std::vector<TokenId>& tokens, Seque
   return absl::OkStatus();
 }
 
-void StreamSession::SettleAll() {
-  for (const RowId id : compiling_) SettleRow(id);
+// Looks and never waits: a compile that still runs leaves the row as it is. A row may have been
+// opened with a whole text, which it takes now: that is not begun in a turn. What is settled is
+// passed over the next time.
+bool StreamSession::SettleAll(StepTurn& turn) {
+  return std::ranges::all_of(compiling_, [&](RowId id) {
+    const CompilingRow* const row = CompiledRow(id);
+    if (row == nullptr) return true;
+    const std::int64_t units = 1 + std::ssize(row->tokens);
+    if (turn.IsOver() || (turn.is_timed() && units > kUnitsInATurn)) return false;
+    SettleRow(id);
+    turn.Spend(units);
+    return true;
+  });
 }
 
-// Looks and never waits: a compile that still runs leaves the row as it is.
+// Not again on the way through a step: what the step says of a row that compiles is refused, though
+// the compile may have ended since.
+bool StreamSession::Settled(StepTurn& turn) {
+  settled_ = settled_ || SettleAll(turn);
+  return settled_;
+}
+
 void StreamSession::SettleRow(RowId id) {
+  if (CompilingRow* const row = CompiledRow(id); row != nullptr)
+    Settle(std::move(*row), &rows_.at(id));
+}
+
+CompilingRow* StreamSession::CompiledRow(RowId id) {
   const auto found = rows_.find(id);
-  if (found == rows_.end()) return;
-  auto* compiling = std::get_if<CompilingRow>(&found->second.what);
-  if (compiling != nullptr && compiling->request.ticket.ready())
-    Settle(std::move(*compiling), &found->second);
+  if (found == rows_.end()) return nullptr;
+  auto* const row = std::get_if<CompilingRow>(&found->second.what);
+  return row != nullptr && row->request.ticket.ready() ? row : nullptr;
 }
 
 void StreamSession::Settle(CompilingRow compiling, StreamRow* row) {

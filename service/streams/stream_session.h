@@ -68,8 +68,8 @@ class StreamSession {
     streams_ = streams;
   }
 
-  // `is_cancelled` is asked while the step waits for compiles and between two rows. The result
-  // lives until the next call.
+  // `is_cancelled` is asked while the step waits for compiles, between two rows, and every few
+  // tokens of a row. Once it says so it must go on doing so. The result lives until the next call.
   absl::StatusOr<const StepResult*> Step(const StepRequest& request,
                                          const std::function<bool()>& is_cancelled);
 
@@ -98,12 +98,16 @@ class StreamSession {
   bool Apply(const StepRequest& request, StepTurn& turn);
   [[nodiscard]] bool WaitsFor(const StepRequest& request) const;
   absl::Status Wait(const StepRequest& request, const std::function<bool()>& is_cancelled);
-  void BeginAnswers(const StepRequest& request);
+  // False where the turn is over before.
+  bool BeginAnswers(const StepRequest& request, StepTurn& turn);
   // False where `new_masks` does not let it go on, or the turn is over.
   bool AnswerRows(NewMasks new_masks, StepTurn& turn);
   // Those of the rows that have no answer yet, by several threads; until the turn is over.
   void MakeMasks(StepTurn& turn);
-  void EndAnswers(const StepRequest& request);
+  // False where the turn is over before.
+  bool EndAnswers(const StepRequest& request, StepTurn& turn);
+  [[nodiscard]] std::int64_t UnitsOfSnapshot(RowId id) const;
+  [[nodiscard]] std::int64_t UnitsOfSnapshots(const StepRequest& request) const;
 
   void Close(RowId id);
   void Fork(const RowToFork& fork);
@@ -114,9 +118,14 @@ class StreamSession {
   void Move(const RowToMove& move);
   void MoveCompiling(const RowToMove& move, CompilingRow* compiling, StreamRow* row);
   absl::Status TakeTokens(const std::vector<TokenId>& tokens, Sequence* sequence, StreamRow* row);
-  // Turns rows whose compile has ended into rows in use or failed ones.
-  void SettleAll();
+  // Turns rows whose compile has ended into rows in use or failed ones; false where the turn is
+  // over before.
+  bool SettleAll(StepTurn& turn);
+  // The same before anything of the step is applied, once.
+  bool Settled(StepTurn& turn);
   void SettleRow(RowId id);
+  // The row, if its compile has ended and it is not settled yet; else null.
+  CompilingRow* CompiledRow(RowId id);
   void Settle(CompilingRow compiling, StreamRow* row);
   bool AnswerRow(NewMasks new_masks, RowId id);
   // Keeps a row, in the state that it has.
@@ -158,11 +167,14 @@ class StreamSession {
   bool repeated_ = false;  // the step is the last one again
   bool waits_ = false;
   bool put_off_ = false;
+  bool settled_ = false;      // the step may be applied
+  bool is_given_up_ = false;  // within a row's tokens
   struct Applied {
     std::size_t closes = 0, forks = 0, opens = 0, moves = 0;
   };
-  Applied applied_;         // so many of the step's
-  bool answering_ = false;  // answers of the step have begun
+  Applied applied_;                                      // so many of the step's
+  const std::function<bool()>* is_cancelled_ = nullptr;  // while Finish() runs
+  bool answering_ = false;                               // answers of the step have begun
   SessionTurns turns_;
   std::atomic<bool> rest_is_owed_ = false;      // the last one met a step
   RowsToRest to_rest_;                          // rows that it has left

@@ -190,6 +190,52 @@ TEST_F(StreamSessionTest, ReplaysTokensOnOpen) {
   EXPECT_EQ(Allowed(rows[1]), "b");
 }
 
+// A row may bring a whole text at once, to its opening and behind it.
+TEST_F(StreamSessionTest, AStepThatNobodyWantsEndsWithinARowsTokens) {
+  const std::vector<TokenId> text(20'000, 'a');
+  const GrammarTarget many = {"", GrammarSource{"regex", "a*", {}}};
+  OpenRow(1, many);
+  StepRequest move = Next();
+  move.moves = {Move(1, text)};
+  StepRequest open = Next();
+  open.opens = {Open(2, many, text)};
+  for (const StepRequest& request : {move, open}) {
+    int looks = 0;
+    const auto wanted = session_->Step(request, [&] { return ++looks < 0; });
+    EXPECT_TRUE(wanted.ok()) << wanted.status();
+    EXPECT_GT(looks, 200) << "one for so many tokens, not for a row";
+  }
+  int looks = 0;
+  StepRequest unwanted = Next();
+  unwanted.moves = {Move(1, text), Move(2, text)};
+  const auto result = session_->Step(unwanted, [&] { return ++looks > 10; });
+  EXPECT_TRUE(absl::IsCancelled(result.status())) << result.status();
+  EXPECT_LT(looks, 20) << "no further token is taken";
+}
+
+TEST_F(StreamSessionTest, ManySnapshotsAreNotTakenInATurn) {
+  const GrammarTarget many = {"", GrammarSource{"regex", "a*", {}}};
+  StepRequest open = Next();
+  open.opens = {Open(1, many, std::vector<TokenId>(80'000, 'a')), Open(2, many)};
+  Run(open);
+  for (const RowId row : {1, 2}) {
+    StepRequest request = Next();
+    request.moves = {Move(row, {})};
+    request.snapshots = {row};
+    ASSERT_TRUE(session_->Begin(request, Clock::Steady()->Now() + std::chrono::hours(1)).ok());
+    ASSERT_FALSE(session_->put_off());
+    const bool are_few = row == 2;
+    EXPECT_EQ(session_->AnswerSome(request, NewMasks::kMade,
+                                   Clock::Steady()->Now() + std::chrono::hours(1)),
+              are_few);
+    EXPECT_EQ(session_->put_off(), !are_few);
+    const auto result = session_->Finish(request, &NeverCancelled);
+    ASSERT_TRUE(result.ok()) << result.status();
+    ASSERT_EQ((*result)->snapshots.size(), 1U);
+    EXPECT_EQ((*result)->snapshots[0].tokens.size(), are_few ? 0U : 80'000U);
+  }
+}
+
 TEST_F(StreamSessionTest, RollsBackThenTakes) {
   OpenRow(1, Choice(R"(["abc","axc"])"));
   Take(1, Bytes("ab"));

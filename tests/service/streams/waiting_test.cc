@@ -67,14 +67,13 @@ class WaitingTest : public testing::Test {
   StreamSession session_;
   absl::Status status_;
   bool cancelled_ = false;
+  std::uint64_t step_ = 0;
 
  private:
   void BeginCompiles() {
     while (std::function<void()> compile = grammars_.TakeCompile())
       time_.After(seconds(1), std::move(compile));
   }
-
-  std::uint64_t step_ = 0;
 };
 
 TEST_F(WaitingTest, AStepWaitsAsLongAsItMayAndNoLonger) {
@@ -102,6 +101,34 @@ TEST_F(WaitingTest, TokensThatCameTooEarlyAreRefusedThoughTheirStepWaits) {
   EXPECT_EQ(row.token_count, 0);
   EXPECT_TRUE(absl::IsFailedPrecondition(row.error)) << row.error;
   EXPECT_TRUE(Run(Move({'a'}), 0).at(0).error.ok());
+}
+
+// A row takes the text that it was opened with once its grammar is compiled. That may take longer
+// than a turn, so it is left to whoever goes on with the step.
+TEST_F(WaitingTest, ALongTextThatWaitedForItsCompileIsNotTakenInATurn) {
+  for (const bool in_answers : {false, true}) {
+    StepRequest open = Open({});
+    open.opens[0].target.source = GrammarSource{"regex", in_answers ? "a*" : "a*b?", {}};
+    open.opens[0].tokens = std::vector<TokenId>(1'000, 'a');
+    Run(open, 0);
+    StepRequest next;
+    next.step = ++step_;
+    if (!in_answers) time_.Pass(seconds(2));
+    ASSERT_TRUE(session_.Begin(next, time_.Now() + seconds(1)).ok());
+    EXPECT_EQ(session_.put_off(), !in_answers);
+    if (in_answers) {
+      time_.Pass(seconds(2));
+      EXPECT_FALSE(session_.AnswerSome(next, NewMasks::kMade, time_.Now() + seconds(1)));
+      EXPECT_TRUE(session_.put_off());
+    }
+    const auto result = session_.Finish(next, [] { return false; });
+    ASSERT_TRUE(result.ok()) << result.status();
+    ASSERT_EQ((*result)->rows.size(), 1U);
+    EXPECT_EQ((*result)->rows[0].token_count, 1'000);
+    StepRequest close;
+    close.closes = {kWaitingRow};
+    Run(close, 0);
+  }
 }
 
 TEST_F(WaitingTest, ATokenRefusedAtTheOpeningIsSaidBeforeTheRowMoves) {
