@@ -125,9 +125,8 @@ class Heavy {
 };
 
 bool AreCompiled(const StepResult& result) {
-  return std::ranges::none_of(result.rows(), [](const RowResult& row) {
-    return row.state == v1::ROW_STATE_COMPILING;
-  });
+  return std::ranges::none_of(
+      result.rows(), [](const RowResult& row) { return row.state == v1::ROW_STATE_COMPILING; });
 }
 
 constexpr absl::string_view kDistinctStrings =
