@@ -16,6 +16,9 @@
 #include <utility>
 #include <vector>
 
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #ifdef MASKD_JEMALLOC
 #include <jemalloc/jemalloc.h>
 #include <sys/mman.h>
@@ -26,8 +29,8 @@
 #ifdef MASKD_JEMALLOC
 // Read by jemalloc before main(). One heap, so that what was touched serves every thread; nothing
 // is given back unasked (a decay would take the touched floor, too: TrimHeap() leaves it); small
-// pieces are cut from large free ones, which are what ReserveHeap() leaves; and pages are of 2 MiB
-// where the system allows it (see heap.h). MALLOC_CONF in the environment goes before it.
+// pieces are cut from large free ones, which are what ReserveHeap() leaves; and its pages are of
+// 2 MiB where the system allows it (see heap.h). MALLOC_CONF in the environment goes before it.
 extern "C" {
 const char* malloc_conf =
     "narenas:1,dirty_decay_ms:-1,muzzy_decay_ms:-1,oversize_threshold:0,lg_extent_max_active_fit:"
@@ -44,6 +47,13 @@ void KeepFreePages() {
   mallopt(M_ARENA_MAX, 1);
   mallopt(M_MMAP_THRESHOLD, 16 << 20);  // larger blocks are taken from outside of the heap
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
+}
+
+// Of what is touched from now on. What lies in huge pages stays there.
+void KeepToSmallPages() {
+#ifdef __linux__
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 #endif
 }
 
@@ -128,6 +138,7 @@ void ReserveHeap(std::int64_t bytes) {
   if (!kKeepsPages) return;
   KeepFreePages();
   TouchedBlocks(bytes);
+  KeepToSmallPages();
 }
 
 void ReturnFreePages() {

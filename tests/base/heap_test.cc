@@ -1,7 +1,13 @@
 #include "grammar_core/base/heap.h"
 
+#include <cinttypes>
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -32,6 +38,36 @@ TEST(HeapTest, AThreadMayBeginByFreeingWhatLiesBesideFreePages) {
   }
   alarm(0);
 }
+
+#ifdef __linux__
+// A first touch then takes no longer than a small page does.
+TEST(HeapTest, WhatComesBehindTheReserveIsNotInHugePages) {
+  ReserveHeap(4 << 20);
+  const std::size_t bytes = 64 << 20;
+  auto* const block = static_cast<char*>(std::malloc(bytes));
+  ASSERT_NE(block, nullptr);
+  for (std::size_t at = 0; at < bytes; at += 4096) block[at] = 1;
+  std::ifstream smaps("/proc/self/smaps");
+  std::string line;
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  int looked = 0;
+  while (std::getline(smaps, line)) {
+    std::uintptr_t from = 0;
+    std::uintptr_t to = 0;
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) == 2) {
+      begin = from;
+      end = to;
+    }
+    const auto at = reinterpret_cast<std::uintptr_t>(block) + bytes / 2;
+    if (!line.starts_with("AnonHugePages:") || at < begin || at >= end) continue;
+    ++looked;
+    EXPECT_LE(std::strtoull(line.c_str() + std::strlen("AnonHugePages:"), nullptr, 10), 32U << 10);
+  }
+  EXPECT_EQ(looked, 1);
+  std::free(block);
+}
+#endif
 
 }  // namespace
 }  // namespace maskd
