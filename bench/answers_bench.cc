@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
@@ -47,6 +48,7 @@
 ABSL_FLAG(std::string, vocab, "", "A vocabulary's file; empty: the embedded bytes.");
 ABSL_FLAG(std::vector<std::string>, tools, (std::vector<std::string>{"1", "10", "26", "50", "200"}),
           "Tools of a request.");
+ABSL_FLAG(std::vector<std::string>, families, {}, "Families by name; empty: all.");
 ABSL_FLAG(int, walks, 3, "Calls of each request.");
 ABSL_FLAG(bool, by_family, false, "Figures of each family, too.");
 ABSL_FLAG(int, rounds, 1, "Rounds, each from empty spaces: a sample is its least of all rounds.");
@@ -351,6 +353,7 @@ bool KeepLeast(const Figures& round, Figures* least) {
 
 // Every family, with `tools` tools.
 Figures Round(Bench* bench, const std::shared_ptr<const Vocabulary>& vocabulary, int tools) {
+  const std::vector<std::string> only = absl::GetFlag(FLAGS_families);
   Figures of_all_families;
   const auto warmed = TokenizerSpace::Create(vocabulary);
   const Clock::time_point begin = Clock::now();
@@ -359,6 +362,7 @@ Figures Round(Bench* bench, const std::shared_ptr<const Vocabulary>& vocabulary,
               static_cast<double>(warmed->masks().stats().held_bytes) / 1e6);
   for (const EmbeddedJson& file : ChatFamilyFiles()) {
     const std::string family(file.uri);
+    if (!only.empty() && !absl::c_linear_search(only, family)) continue;
     Figures figures;
     const absl::Status run = bench->Run(family, tools, warmed, &figures);
     if (!run.ok()) std::fprintf(stderr, "%s: %s\n", family.c_str(), run.ToString().c_str());
