@@ -35,6 +35,7 @@
 
 #include "bench/cases.h"
 #include "bench/samples.h"
+#include "grammar_core/base/heap.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/compile/warm_families.h"
 #include "grammar_core/frontend/chat/answer_reader.h"
@@ -400,5 +401,6 @@ int Main() {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("Times steps of chat answers, and reading them back.");
   absl::ParseCommandLine(argc, argv);
+  maskd::ReserveHeap(512 << 20);  // as the service does
   return maskd::bench::Main();
 }

@@ -47,6 +47,7 @@
 #include "bench/rare_schemas.h"
 #include "bench/samples.h"
 #include "bench/step_rows.h"
+#include "grammar_core/base/heap.h"
 #include "service/sequences/sequence.h"
 
 ABSL_FLAG(std::string, tokenizer, "", "Vocabulary file of scripts/fetch-vocab.");
@@ -428,6 +429,7 @@ absl::Status Run() {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("Rows whose tokens are counted; see bench/closing_bench.cc.");
   absl::ParseCommandLine(argc, argv);
+  maskd::ReserveHeap(512 << 20);  // as the service does
   const absl::Status status = maskd::bench::Run();
   if (!status.ok()) std::fprintf(stderr, "closing_bench: %s\n", status.ToString().c_str());
   return status.ok() ? 0 : 1;

@@ -24,6 +24,7 @@
 
 #include "bench/cases.h"
 #include "bench/samples.h"
+#include "grammar_core/base/heap.h"
 #include "grammar_core/compile/compiler.h"
 
 ABSL_FLAG(std::string, vocab, "", "A vocabulary's file; empty: the embedded bytes.");
@@ -171,5 +172,6 @@ int Main() {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("Times compiles of chat requests with tools.");
   absl::ParseCommandLine(argc, argv);
+  maskd::ReserveHeap(512 << 20);  // as the service does
   return maskd::bench::Main();
 }
