@@ -124,6 +124,11 @@ class Heavy {
   std::vector<TokenId> words_;
 };
 
+// With further keywords, of which each begins with a comma.
+std::string ArrayOfStrings(absl::string_view more = "") {
+  return absl::StrCat(R"({"type":"array","items":{"type":"string"})", more, "}");
+}
+
 bool AreCompiled(const StepResult& result) {
   return std::ranges::none_of(
       result.rows(), [](const RowResult& row) { return row.state == v1::ROW_STATE_COMPILING; });
@@ -245,8 +250,7 @@ absl::StatusOr<HeavyWork> SendWords(const HeavyOptions& options, int rows, int w
 absl::StatusOr<HeavyWork> Replay(const HeavyOptions& options, int rows, int tokens) {
   auto heavy = Heavy::Open(options);
   if (!heavy.ok()) return heavy.status();
-  const auto grammar =
-      heavy->Compile("json_schema", R"({"type":"array","items":{"type":"string"}})");
+  const auto grammar = heavy->Compile("json_schema", ArrayOfStrings());
   if (!grammar.ok()) return grammar.status();
   const std::vector<TokenId> text = Strings(*heavy, "", tokens);
   client::Step step;
@@ -266,8 +270,7 @@ absl::StatusOr<HeavyWork> Replay(const HeavyOptions& options, int rows, int toke
 absl::StatusOr<HeavyWork> TakeSnapshots(const HeavyOptions& options, int rows, int tokens) {
   auto heavy = Heavy::Open(options);
   if (!heavy.ok()) return heavy.status();
-  const auto grammar =
-      heavy->Compile("json_schema", R"({"type":"array","items":{"type":"string"}})");
+  const auto grammar = heavy->Compile("json_schema", ArrayOfStrings());
   if (!grammar.ok()) return grammar.status();
   const std::vector<TokenId> text = Strings(*heavy, "", tokens);
   client::Step step;
@@ -294,8 +297,8 @@ absl::StatusOr<HeavyWork> OpenNewTexts(const HeavyOptions& options, int rows, in
     step.Clear();
     for (int row = 0; row < rows; ++row) {
       const auto id = static_cast<RowId>(row);
-      grammar.set_source(absl::StrCat(R"({"type":"array","items":{"type":"string"},"maxItems":)",
-                                      1'000'000 + number * rows + row, "}"));
+      const int most = 1'000'000 + number * rows + row;
+      grammar.set_source(ArrayOfStrings(absl::StrCat(R"(,"maxItems":)", most)));
       if (number > 0) step.Close(id);
       step.Open(id, grammar, {.tokens = text});
     }
