@@ -16,23 +16,18 @@
 //            their steps.
 #include "service/calls/decode_stream.h"
 
-#include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 
-#include "cpu/thread_priority.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/memory_reserve.h"
 #include "service/base/errors.h"
 #include "service/base/log.h"
+#include "service/calls/message_bytes.h"
 #include "service/streams/stream_terms.h"
 #include "service/wire/request_reader.h"
 #include "service/wire/response_writer.h"
@@ -41,47 +36,9 @@
 namespace maskd::service {
 namespace {
 
-// Bytes that are copied into memory that was not touched yet in the time of a unit of work.
-constexpr std::size_t kCopiedBytesAUnit = 512;
-
-// `to` has room. The core is offered meanwhile, as a message may be of many megabytes.
-void CopyBytes(absl::string_view from, std::uint8_t* to) {
-  constexpr std::size_t kPiece = 128 * kCopiedBytesAUnit;
-  for (; !from.empty(); from.remove_prefix(std::min(from.size(), kPiece))) {
-    const absl::string_view piece = from.substr(0, kPiece);
-    std::memcpy(to, piece.data(), piece.size());
-    to += piece.size();
-    OfferCoreAfter(static_cast<std::int64_t>(piece.size() / kCopiedBytesAUnit));
-  }
-}
-
-absl::string_view ViewOf(const grpc::Slice& slice) {
-  return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
-}
-
-// A slice's own bytes, to be written before anybody reads them.
-std::uint8_t* Writable(const grpc::Slice& slice) {
-  return const_cast<std::uint8_t*>(slice.begin());
-}
-
-// A message's bytes, in one piece.
-absl::StatusOr<grpc::Slice> BytesOf(const grpc::ByteBuffer& buffer) {
-  grpc::Slice whole;
-  if (buffer.TrySingleSlice(&whole).ok()) return whole;
-  std::vector<grpc::Slice> slices;
-  if (!buffer.Dump(&slices).ok()) return absl::InternalError("a message cannot be read");
-  whole = grpc::Slice(buffer.Length());
-  std::uint8_t* to = Writable(whole);
-  for (const grpc::Slice& slice : slices) {
-    CopyBytes(ViewOf(slice), to);
-    to += slice.size();
-  }
-  return whole;
-}
-
 grpc::ByteBuffer Serialize(const v1::DecodeResponse& response) {
   grpc::Slice slice(response.ByteSizeLong());
-  response.SerializeWithCachedSizesToArray(Writable(slice));
+  response.SerializeWithCachedSizesToArray(const_cast<std::uint8_t*>(slice.begin()));
   return {&slice, 1};
 }
 
@@ -451,9 +408,7 @@ void DecodeStream::FinishStep() {
     reply_ = reply.status();
     return;
   }
-  const grpc::Slice slice(reply->size());
-  CopyBytes(*reply, Writable(slice));
-  reply_ = grpc::ByteBuffer(&slice, 1);
+  reply_ = BufferOf(*reply);
 }
 
 void DecodeStream::SendReply() {

@@ -17,6 +17,9 @@
 
 namespace maskd::service {
 
+// Tokens that are copied, into a snapshot and into its message, in about the time of a unit.
+inline constexpr std::int64_t kCopiedTokensAUnit = 128;
+
 // How long a thread goes on with a step.
 class StepTurn {
  public:

@@ -45,8 +45,6 @@ constexpr std::int64_t kUnitsInATurn = 256;
 constexpr std::int64_t kUnitsARow = 4;
 // Tokens of one row between two looks whether the step is still wanted: some 10 us.
 constexpr std::size_t kTokensALook = 64;
-// Tokens that are copied into a snapshot and its message in about the time of a unit.
-constexpr std::int64_t kCopiedTokensAUnit = 128;
 // Rows whose answers' memory is kept from step to step, whatever the next one names.
 constexpr std::size_t kKeptAnswers = 256;
 
@@ -271,28 +269,9 @@ void StreamSession::MakeMasks(StepTurn& turn) {
 
 // Refusals last, behind the answers of the rows: one id may have both.
 bool StreamSession::EndAnswers(const StepRequest& request, StepTurn& turn) {
-  for (const RowId id : request.snapshots) {
-    if (turn.IsOver()) return false;
-    const std::int64_t units = UnitsOfSnapshot(id);
-    OfferCoreAfter(units);
-    Snapshot(id);
-    turn.Spend(units);
-  }
+  if (!TakeSnapshots(request, turn)) return false;
   for (RowResult& refusal : refusals_) result_.rows.push_back(std::move(refusal));
   return true;
-}
-
-std::int64_t StreamSession::UnitsOfSnapshot(RowId id) const {
-  const auto found = rows_.find(id);
-  if (found == rows_.end()) return 1;
-  const auto* const sequence = std::get_if<Sequence>(&found->second.what);
-  return 1 + (sequence == nullptr ? 0 : sequence->token_count() / kCopiedTokensAUnit);
-}
-
-std::int64_t StreamSession::UnitsOfSnapshots(const StepRequest& request) const {
-  std::int64_t units = 0;
-  for (const RowId id : request.snapshots) units += UnitsOfSnapshot(id);
-  return units;
 }
 
 void StreamSession::Close(RowId id) {
@@ -484,30 +463,6 @@ bool StreamSession::AnswerRow(NewMasks new_masks, RowId id) {
   --At(tally_, std::exchange(found->second.state, result.state));
   ++At(tally_, result.state);
   return true;
-}
-
-void StreamSession::Snapshot(RowId id) {
-  const auto found = rows_.find(id);
-  if (found == rows_.end()) {
-    Refuse(id, RowNotFound(id));
-    return;
-  }
-  if (std::exchange(found->second.snapshot_step, result_.step) == result_.step) {
-    Refuse(id, BadField("snapshot", absl::StrCat("row ", id, " is named twice")));
-    return;
-  }
-  const auto* sequence = std::get_if<Sequence>(&found->second.what);
-  if (sequence == nullptr) {
-    Refuse(id, NotReady(id, "compiles or has failed, there is nothing to describe"));
-    return;
-  }
-  const auto& options = found->second.options;
-  if (absl::Status room = answers_.TakeRoom(*sequence, *options); !room.ok()) {
-    Refuse(id, std::move(room));
-    return;
-  }
-  result_.snapshots.push_back(
-      {id, sequence->grammar().id(), sequence->tokens(), options, sequence->remaining()});
 }
 
 // A verb that changed nothing. The bytes of its message are taken from the reply's room before the

@@ -106,6 +106,7 @@ class StreamSession {
   void MakeMasks(StepTurn& turn);
   // False where the turn is over before.
   bool EndAnswers(const StepRequest& request, StepTurn& turn);
+  bool TakeSnapshots(const StepRequest& request, StepTurn& turn);
   [[nodiscard]] std::int64_t UnitsOfSnapshot(RowId id) const;
   [[nodiscard]] std::int64_t UnitsOfSnapshots(const StepRequest& request) const;
 

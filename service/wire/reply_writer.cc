@@ -17,14 +17,13 @@
 
 #include "cpu/thread_priority.h"
 #include "maskd/v1/mask_service.pb.h"
+#include "service/streams/step_turn.h"
 #include "service/wire/response_writer.h"
 
 namespace maskd::service {
 namespace {
 
 constexpr std::size_t kFirstBytes = 1 << 12;
-// Tokens of a snapshot that are written in the time of a unit of OfferCoreAfter().
-constexpr std::int64_t kTokensAUnit = 128;
 
 std::size_t VarintBytes(std::uint64_t value) {
   return static_cast<std::size_t>((std::bit_width(value | 1U) + 6) / 7);
@@ -93,7 +92,7 @@ absl::string_view ReplyWriter::Write(const StepResult& result, int mask_words) {
 }
 
 void ReplyWriter::WriteSnapshot(const RowSnapshot& snapshot) {
-  OfferCoreAfter(std::ssize(snapshot.tokens) / kTokensAUnit);
+  OfferCoreAfter(std::ssize(snapshot.tokens) / kCopiedTokensAUnit);
   v1::OpenRow wire;
   service::WriteSnapshot(snapshot, &wire);
   wire.SerializeToString(&message_);
